@@ -1,0 +1,21 @@
+"""Augmentations p(y | s), one file each."""
+
+from pymc_exact_hmc.augmentations.box import Box
+from pymc_exact_hmc.augmentations.exponential import Exponential
+from pymc_exact_hmc.augmentations.gaussian import Gaussian
+from pymc_exact_hmc.augmentations.verbs import draw_kinetic, period
+
+AUGMENTATIONS = {"gaussian": Gaussian(), "exponential": Exponential(), "box": Box()}
+"""The augmentations by the name a user gives."""
+
+Augmentation = Gaussian | Exponential | Box
+
+__all__ = [
+    "AUGMENTATIONS",
+    "Augmentation",
+    "Box",
+    "Exponential",
+    "Gaussian",
+    "draw_kinetic",
+    "period",
+]

@@ -1,0 +1,29 @@
+"""What a transition reports of itself."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class Tally(NamedTuple):
+    """Counters that trajectories add to.
+
+    ``hits`` and ``crossings`` count wall hits and crossings, ``undefined`` the hits whose
+    energy drop was not a number (they bounce); ``drop`` is the sum of the energy drops of
+    all crossings and ``per_wall`` counts crossings of each wall.
+    """
+
+    hits: npt.NDArray[np.int64]
+    crossings: npt.NDArray[np.int64]
+    undefined: npt.NDArray[np.int64]
+    drop: npt.NDArray[np.float64]
+    per_wall: npt.NDArray[np.int64]
+
+
+def empty_tally(d: int) -> Tally:
+    """Return a tally of nothing yet, for d walls."""
+    counter = [np.zeros(1, np.int64) for _ in range(3)]
+    return Tally(*counter, drop=np.zeros(1), per_wall=np.zeros(d, np.int64))

@@ -1,0 +1,147 @@
+"""Say what was recognised in a model, what each wall hit costs, and what was left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from pymc.model import Model
+
+from pymc_exact_hmc.model.binaries import why_not_binary
+from pymc_exact_hmc.model.factors import Factor
+from pymc_exact_hmc.model.forms import Form, RecognisedTerm
+from pymc_exact_hmc.model.recognise import Block
+from pymc_exact_hmc.model.sources import constant_scale
+
+ORDER = [Form.SEPARABLE, Form.QUADRATIC, Form.LOCAL, Form.MULTILINEAR, Form.GENERIC]
+PATHS = {
+    Form.SEPARABLE: ("separable: each entry depends on one indicator", "one comparison"),
+    Form.QUADRATIC: ("quadratic", "one comparison; a crossing updates the neighbours"),
+    Form.LOCAL: ("local: each entry depends on at most {reach} indicators", "a few table look-ups"),
+    Form.MULTILINEAR: ("multilinear", "one comparison; a crossing needs one gradient"),
+    Form.GENERIC: ("generic", "one evaluation of the compiled log-density"),
+}
+
+
+@dataclass(frozen=True)
+class FactorLine:
+    """One factor: how it was recognised, when its coefficients are computed, and the cost."""
+
+    factor: str
+    kind: str
+    recognised: str
+    coefficients: str
+    per_hit: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What ExactBinaryHMC does with a model; prints as text, shows as HTML in notebooks."""
+
+    taken: str
+    left: list[str]
+    lines: list[FactorLine]
+    options: str
+    notes: list[str]
+
+    def __str__(self) -> str:
+        """Return the explanation as plain text."""
+        header = ("factor", "recognised as", "coefficients", "per wall hit")
+        rows = [
+            (f"{x.factor} ({x.kind})", x.recognised, x.coefficients, x.per_hit) for x in self.lines
+        ]
+        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(4)]
+        out = [f"ExactBinaryHMC takes {self.taken}", self.options]
+        out += [
+            "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+            for row in [header, *rows]
+        ]
+        out += [f"Slower path for {x.factor}: {x.reason}." for x in self.lines if x.reason]
+        out += [f"Left to PyMC's own steps: {entry}." for entry in self.left]
+        return "\n".join([*out, *self.notes])
+
+    def _repr_html_(self) -> str:
+        cells = [
+            (f"{x.factor} ({x.kind})", x.recognised, x.coefficients, x.per_hit) for x in self.lines
+        ]
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
+        )
+        head = "".join(
+            f"<th>{name}</th>" for name in ("factor", "recognised as", "coefficients", "per wall hit")
+        )
+        below = [f"Slower path for {x.factor}: {x.reason}." for x in self.lines if x.reason]
+        below += [f"Left to PyMC's own steps: {entry}." for entry in self.left] + self.notes
+        return (
+            f"<p><b>ExactBinaryHMC</b> takes {escape(self.taken)}<br>{escape(self.options)}</p>"
+            f"<table><tr>{head}</tr>{rows}</table>"
+            + "".join(f"<p>{escape(line)}</p>" for line in below)
+        )
+
+
+def explain(model: Model | None = None, vars: Any = None) -> Explanation:
+    """Explain what ``ExactBinaryHMC`` would do with a model, without sampling.
+
+    Parameters
+    ----------
+    model
+        A PyMC model; that of the context by default.
+    vars
+        The variables that would be given to the step.
+    """
+    from pymc_exact_hmc.step import ExactBinaryHMC
+
+    return ExactBinaryHMC(vars, model=model).explain()
+
+
+def explain_block(model: Model, block: Block, step: Any) -> Explanation:
+    """Return the explanation of a recognised block."""
+    parts = [f"{b.name} ({b.stop - b.start})" for b in block.layout]
+    plural = "indicator" if block.d == 1 else "indicators"
+    taken = f"{', '.join(parts)}: {block.d} {plural}"
+    values = {b.value for b in block.layout}
+    left = []
+    for rv in model.free_RVs:
+        if model.rvs_to_values[rv] not in values:
+            left.append(f"{rv.name} ({why_not_binary(rv) or 'it is not among the vars given'})")
+    low, high = step.travel_time
+    times = f"travel time {low:.3g}" if low == high else f"travel time {low:.3g} to {high:.3g}"
+    augmentation = type(step.augmentation).__name__
+    options = f"{augmentation} augmentation, {times}, {step.trajectories} per draw"
+    lines = [_factor_line(factor, block.terms_of(factor)) for factor in block.factors]
+    return Explanation(taken, left, lines, options, _notes(block))
+
+
+def _factor_line(factor: Factor, terms: list[RecognisedTerm]) -> FactorLine:
+    forms = [form for form in ORDER if any(t.form is form for t in terms)]
+    recognised, per_hit = PATHS[forms[-1]]
+    reach = max((t.dependence.reach for t in terms if t.dependence is not None), default=0)
+    if forms[-1] is Form.QUADRATIC:
+        recognised = f"quadratic: couplings between {reach} indicators per entry"
+    return FactorLine(
+        factor.name,
+        factor.kind,
+        recognised.format(reach=reach),
+        _when(terms),
+        per_hit,
+        next((t.reason for t in terms if t.reason and t.form is forms[-1]), ""),
+    )
+
+
+def _when(terms: list[RecognisedTerm]) -> str:
+    if not all(t.constant for t in terms):
+        return "evaluated at each call"
+    if all(constant_scale(t.term.coefficient) is not None for t in terms):
+        return "computed once"
+    return "computed once, rescaled at each call"
+
+
+def _notes(block: Block) -> list[str]:
+    return [
+        f"The potential {factor.name!r} has {factor.logp.type.ndim} dimension(s): its entries are "
+        "added up, as PyMC does."
+        for factor in block.factors
+        if factor.kind == "potential" and factor.logp.type.ndim
+    ]

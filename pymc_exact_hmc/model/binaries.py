@@ -1,0 +1,125 @@
+"""Which free variables of a model are binary, and where they sit in the flat vector s."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytensor.tensor as pt
+from pymc.distributions.discrete import DiscreteUniformRV
+from pymc.model import Model
+from pymc.pytensorf import constant_fold
+from pymc.util import get_value_vars_from_user_vars
+from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.basic import BernoulliRV, BinomialRV, CategoricalRV
+from pytensor.tensor.random.op import RandomVariable
+
+
+class BinaryVariable(NamedTuple):
+    """A binary free variable: ``s[start:stop]`` is its value, flattened."""
+
+    name: str
+    value: Variable[Any, Any]
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+
+def why_not_binary(rv: Variable[Any, Any]) -> str | None:
+    """Return why a free variable cannot be taken as binary, or None if it can."""
+    op = rv.owner.op if rv.owner is not None else None
+    if isinstance(op, BernoulliRV):
+        return None
+    if isinstance(op, CategoricalRV):
+        categories = _constant(op.dist_params(rv.owner)[0].shape[-1])
+        return None if _equal(categories, 2) else f"it has {_words(categories)} categories, not 2"
+    if isinstance(op, BinomialRV):
+        n = _constant(op.dist_params(rv.owner)[0])
+        return None if _equal(n, 1) else f"its n is {_words(n)}, not 1"
+    if isinstance(op, DiscreteUniformRV):
+        lower, upper = (_constant(bound) for bound in op.dist_params(rv.owner))
+        if _equal(lower, 0) and _equal(upper, 1):
+            return None
+        return f"its bounds are {_words(lower)} and {_words(upper)}, not 0 and 1"
+    kind = getattr(op, "_print_name", None) or (type(op).__name__,)
+    return f"it is a {kind[0]}, not a binary distribution"
+
+
+def select_binaries(model: Model, user_vars: Any) -> list[Variable[Any, Any]]:
+    """Return the value variables of the binaries to take: those given, or all there are."""
+    if user_vars is None:
+        chosen = [rv for rv in model.free_RVs if why_not_binary(rv) is None]
+        if not chosen:
+            found = ", ".join(f"{rv.name} ({why_not_binary(rv)})" for rv in model.free_RVs)
+            raise ValueError(
+                "The model has no free binary variable for ExactBinaryHMC to sample. It takes "
+                "Bernoulli, DiscreteUniform(0, 1), Binomial(n=1) and two-category Categorical "
+                f"variables; found: {found or 'no free variable at all'}."
+            )
+        return [model.rvs_to_values[rv] for rv in chosen]
+    return [_given_binary(model, var) for var in _as_list(user_vars)]
+
+
+def _given_binary(model: Model, var: Any) -> Variable[Any, Any]:
+    name = getattr(var, "name", None) or repr(var)
+    if isinstance(var, str) and var in model.named_vars:
+        var = model[var]
+    if var in model.observed_RVs or var in model.deterministics or var in model.potentials:
+        raise ValueError(f"{name} is not a free variable of the model: nothing to sample.")
+    try:
+        (value,) = get_value_vars_from_user_vars([var], model)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        names = ", ".join(rv.name for rv in model.free_RVs)
+        raise ValueError(
+            f"{name} is not a free variable of this model. Its free variables are: {names}."
+        ) from error
+    reason = why_not_binary(model.values_to_rvs[value])
+    if reason is not None:
+        raise ValueError(f"ExactBinaryHMC cannot take {name}: {reason}.")
+    return value
+
+
+def _as_list(user_vars: Any) -> list[Any]:
+    items = list(user_vars) if isinstance(user_vars, list | tuple) else [user_vars]
+    if not items:
+        raise ValueError("vars is empty: give the binary variables to sample, or leave it out.")
+    return list(dict.fromkeys(items))
+
+
+def lay_out(
+    values: list[Variable[Any, Any]], point: dict[str, np.ndarray]
+) -> tuple[BinaryVariable, ...]:
+    """Place the binaries one after the other in the flat vector s."""
+    layout, start = [], 0
+    for value in values:
+        shape = np.shape(point[value.name])
+        stop = start + int(np.prod(shape))
+        layout.append(BinaryVariable(value.name, value, shape, start, stop))
+        start = stop
+    if start == 0:
+        raise ValueError(
+            f"{', '.join(b.name for b in layout)} has no entries: there is nothing to sample."
+        )
+    return tuple(layout)
+
+
+def _constant(variable: Variable[Any, Any]) -> np.ndarray | None:
+    """Return the value of an expression that depends on no random variable, else None."""
+    (folded,) = constant_fold([variable], raise_not_constant=False)
+    if not isinstance(folded, Variable):
+        return np.asarray(folded)
+    if any(v.owner is not None and isinstance(v.owner.op, RandomVariable) for v in ancestors([folded])):
+        return None
+    try:
+        return np.asarray(pt.as_tensor_variable(folded).eval())
+    except Exception:
+        return None
+
+
+def _equal(value: np.ndarray | None, target: int) -> bool:
+    return value is not None and bool(np.all(value == target))
+
+
+def _words(value: np.ndarray | None) -> str:
+    return "unknown" if value is None else str(np.unique(value).tolist()).strip("[]")

@@ -1,0 +1,75 @@
+"""Evaluate pieces of the model's own graph at states s and at the other variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytensor.tensor as pt
+from pymc.pytensorf import compile as compile_pymc
+from pytensor import Mode
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
+
+from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.forms import other_inputs
+
+Tensor = Variable[Any, Any]
+Array = np.ndarray
+Point = dict[str, Array]
+
+ONCE = Mode(linker="py", optimizer="fast_run").excluding("fusion", "inplace")
+"""Stabilised like PyMC's own functions, but interpreted: nothing to compile and wait for."""
+
+
+class Evaluator:
+    """A function of s, flat, and of a point of the model.
+
+    The binaries' value variables are replaced by slices of one vector: of small integers,
+    or of real numbers (``relaxed``) so that gradients with respect to s exist.
+    """
+
+    def __init__(
+        self,
+        outputs: Sequence[Tensor],
+        layout: tuple[BinaryVariable, ...],
+        *,
+        relaxed: bool = False,
+        gradient: bool = False,
+        mode: Any = None,
+    ):
+        outputs, self.s = on_flat_s(outputs, layout, relaxed=relaxed)
+        self.others = list(
+            dict.fromkeys(v for output in outputs for v in other_inputs(output, {self.s}))
+        )
+        self.names = [v.name for v in self.others]
+        if gradient:
+            outputs = [pt.grad(output, self.s, disconnected_inputs="ignore") for output in outputs]
+        self.outputs = outputs
+        self.function = compile_pymc(
+            [self.s, *self.others], outputs, mode=mode, on_unused_input="ignore"
+        )
+        self.function.trust_input = True
+        self._dtype = self.s.type.dtype
+
+    def __call__(self, s: Array, point: Point) -> list[Array]:
+        """Return the outputs at a state s and a point that holds the other variables."""
+        state = np.ascontiguousarray(s, dtype=self._dtype)
+        results: list[Array] = self.function(state, *[np.asarray(point[n]) for n in self.names])
+        return results
+
+
+def on_flat_s(
+    outputs: Sequence[Tensor], layout: tuple[BinaryVariable, ...], *, relaxed: bool
+) -> tuple[list[Tensor], Tensor]:
+    """Write a graph in terms of one flat vector s; return it and that vector."""
+    d = layout[-1].stop
+    s = pt.vector("s", dtype="float64" if relaxed else "int8", shape=(d,))
+    replacements = {}
+    for binary in layout:
+        block = s[binary.start : binary.stop].reshape(binary.shape)
+        block = pt.specify_shape(block, binary.value.type.shape) if binary.shape else block
+        replacements[binary.value] = block if relaxed else block.astype(binary.value.type.dtype)
+    replaced = clone_replace(list(outputs), replacements, rebuild_strict=not relaxed)
+    return list(replaced), s

@@ -1,0 +1,32 @@
+"""Carry the indicators between PyMC's points and the flat state s."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pymc_exact_hmc.model.binaries import BinaryVariable
+
+
+def read_state(
+    point: dict[str, np.ndarray], layout: tuple[BinaryVariable, ...]
+) -> npt.NDArray[np.int8]:
+    """Return s as a new array."""
+    s = np.empty(layout[-1].stop, np.int8)
+    for binary in layout:
+        s[binary.start : binary.stop] = point[binary.name].ravel()
+    return s
+
+
+def write_state(
+    point: dict[str, np.ndarray], s: npt.NDArray[np.int8], layout: tuple[BinaryVariable, ...]
+) -> dict[str, np.ndarray]:
+    """Return a copy of the point, in its own order and types, with the indicators set to s.
+
+    PyMC records points by position and may share the memory of the old one with the trace.
+    """
+    new = dict(point)
+    for binary in layout:
+        value = s[binary.start : binary.stop].astype(point[binary.name].dtype)
+        new[binary.name] = value.reshape(binary.shape)
+    return new

@@ -1,0 +1,57 @@
+"""Recognise the binary block of a model: factors, their terms, and the form of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pymc.model import Model
+
+from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_binaries
+from pymc_exact_hmc.model.dependence import Dependence
+from pymc_exact_hmc.model.factors import Factor, factors_of
+from pymc_exact_hmc.model.forms import RecognisedTerm, recognise_term
+from pymc_exact_hmc.model.terms import Term, split_factor
+
+
+@dataclass(frozen=True)
+class Block:
+    """The binaries that the step takes and the factors that touch them."""
+
+    layout: tuple[BinaryVariable, ...]
+    factors: list[Factor]
+    terms: list[RecognisedTerm]
+
+    @property
+    def d(self) -> int:
+        """The number of indicators."""
+        return self.layout[-1].stop
+
+    def terms_of(self, factor: Factor) -> list[RecognisedTerm]:
+        """Return the terms of one factor."""
+        return [t for t in self.terms if t.term.factor == factor.name]
+
+
+def recognise(model: Model, user_vars: Any, point: dict[str, np.ndarray]) -> Block:
+    """Recognise the block of all binaries of a model, or of those given."""
+    layout = lay_out(select_binaries(model, user_vars), point)
+    factors = factors_of(model, layout)
+    unknowns = {binary.value for binary in layout}
+    terms: list[RecognisedTerm] = []
+    for factor in factors:
+        parts = split_factor(factor.name, factor.logp, unknowns)
+        known = _dependence(parts, layout, point)
+        terms.extend(recognise_term(part, known.get(part.tensor), unknowns) for part in parts)
+    return Block(layout, factors, terms)
+
+
+def _dependence(
+    terms: list[Term], layout: tuple[BinaryVariable, ...], point: dict[str, np.ndarray]
+) -> dict[Any, Dependence]:
+    """Analyse the terms of a factor; what cannot be evaluated at the start is not followed."""
+    try:
+        return analyse([term.tensor for term in terms], layout, point)
+    except Exception:
+        return {}

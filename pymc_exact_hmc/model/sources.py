@@ -1,0 +1,89 @@
+"""Where coefficients come from: computed once, rescaled, or evaluated at every call."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from pymc.pytensorf import constant_fold
+from pytensor.graph.basic import Variable
+
+from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
+from pymc_exact_hmc.model.forms import Form, RecognisedTerm
+from pymc_exact_hmc.model.probing import (
+    Couplings,
+    couplings_of_pairs,
+    plan_gradients,
+    probe_couplings,
+    probe_fields,
+    probe_tables,
+)
+
+Vector = npt.NDArray[np.float64]
+Layout = tuple[BinaryVariable, ...]
+
+
+class Part(NamedTuple):
+    """What a term adds: fields h, couplings, and the values of its tables."""
+
+    h: Vector | None = None
+    couplings: Couplings | None = None
+    table: Vector | None = None
+
+
+class Source:
+    """Reads the part of one term at any point; ``constant_scale`` multiplies it.
+
+    A constant term is read once, interpreted; a changing one through a compiled function.
+    """
+
+    def __init__(self, recognised: RecognisedTerm, layout: Layout):
+        self.recognised = recognised
+        self.d = layout[-1].stop
+        term = recognised.term
+        tensor = term.tensor if recognised.constant else term.coefficient * term.tensor
+        quadratic = recognised.form is Form.QUADRATIC
+        self._evaluator = Evaluator(
+            [tensor.astype("float64").sum() if quadratic else tensor.ravel()],
+            layout,
+            relaxed=quadratic,
+            gradient=quadratic,
+            mode=ONCE if recognised.constant else None,
+        )
+        self._gradients = plan_gradients(self._support) if quadratic else None
+
+    @property
+    def _support(self) -> Any:
+        assert self.recognised.dependence is not None
+        return self.recognised.dependence.support
+
+    def read(self, point: Point) -> Part:
+        """Return the part at the other variables' values in ``point``."""
+
+        def evaluate(s: np.ndarray) -> Vector:
+            return np.asarray(self._evaluator(s, point)[0], dtype=float)
+
+        probes = self.recognised.probes
+        if self.recognised.form is Form.SEPARABLE:
+            return Part(h=probe_fields(evaluate, self._support))
+        if self._gradients is not None:
+            couplings = probe_couplings(evaluate, self._gradients)
+            return Part(h=couplings.h, couplings=couplings)
+        assert probes is not None
+        values = probe_tables(evaluate, probes)
+        dependence = self.recognised.dependence
+        pairs = self.recognised.constant and dependence is not None and dependence.reach == 2
+        if pairs and np.isfinite(values).all():
+            couplings = couplings_of_pairs(self._support, probes, values)
+            return Part(h=couplings.h, couplings=couplings)
+        return Part(table=values)
+
+
+def constant_scale(coefficient: Variable[Any, Any]) -> float | None:
+    """Return the value of a coefficient that no random variable enters."""
+    (folded,) = constant_fold([coefficient], raise_not_constant=False)
+    if not isinstance(folded, Variable):
+        return float(folded)
+    return None
