@@ -1,7 +1,7 @@
 """Exact Hamiltonian Monte Carlo for binary unknowns, as a PyMC step method.
 
-    with model:
-        idata = pm.sample(step=ExactBinaryHMC())
+with model:
+    idata = pm.sample(step=ExactBinaryHMC())
 """
 
 from pymc_exact_hmc._version import __version__

@@ -70,7 +70,8 @@ class Explanation:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
         )
         head = "".join(
-            f"<th>{name}</th>" for name in ("factor", "recognised as", "coefficients", "per wall hit")
+            f"<th>{name}</th>"
+            for name in ("factor", "recognised as", "coefficients", "per wall hit")
         )
         below = [f"Slower path for {x.factor}: {x.reason}." for x in self.lines if x.reason]
         below += [f"Left to PyMC's own steps: {entry}." for entry in self.left] + self.notes

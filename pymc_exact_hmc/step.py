@@ -120,9 +120,12 @@ class ExactBinaryHMC(BlockedStep):
         single = travel_time is not None or costly
         self.trajectories = _parse_trajectories(trajectories, block.d, single=single)
         self._explanation = explain_block(model, block, self)
+        self._names = ", ".join(binary.name for binary in block.layout)
         self._workspace, self._tally = make_workspace(block.d), empty_tally(block.d)
         self.tune = True
         self._start_chain(get_random_generator(rng))
+        # Compiled here, once, so that forked chains inherit the machine code.
+        self._travel(start, seed_words(self.rng), 0.0, np.zeros(1, np.int64))
 
     @staticmethod
     def competence(var: Any, has_grad: bool) -> Competence:
@@ -142,7 +145,7 @@ class ExactBinaryHMC(BlockedStep):
         self.calls = self.calls_without_crossing = 0
         self.energy_error = 0.0
         self.warned = False
-        self._last_state: np.ndarray | None = None
+        self._last_state = b""
 
     def step(self, point: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
         """Return the next point and the statistics of the move."""
@@ -151,37 +154,37 @@ class ExactBinaryHMC(BlockedStep):
             s = self._check_start(point, s)
         changed = self.coefficients.update(point)
         energy = self.coefficients.energy
+        before = 0.0
         checked = self.calls % CHECK_EVERY == 0
-        moved = self._last_state is None or not np.array_equal(s, self._last_state)
-        if changed or checked or moved:
+        if changed or checked or s.tobytes() != self._last_state:
             before = fresh_log_density(energy, s)
-        tally = self._tally
-        tally.hits[0] = tally.crossings[0] = tally.undefined[0] = 0
-        tally.drop[0] = 0.0
-        time, n_hits = self.travel_time.draw(
-            self.rng, self.augmentation, s.size, self.trajectories
-        )
-        transition(
-            self.augmentation, energy, s, seed_words(self.rng), time, n_hits, self._workspace, tally
-        )
+        time, n_hits = self.travel_time.draw(self.rng, self.augmentation, s.size, self.trajectories)
+        self._travel(s, seed_words(self.rng), time, n_hits)
         if checked:
             gained = fresh_log_density(energy, s) - before
-            self.energy_error = float(gained - tally.drop[0])
-        self._last_state = s
+            self.energy_error = float(gained - self._tally.drop[0])
+        self._last_state = s.tobytes()
         stats = self._stats(time)
         self.calls += 1
         return write_state(point, s, self.layout), [stats]
+
+    def _travel(self, s: Any, stream: Any, time: float, n_hits: Any) -> None:
+        """Move s in place; the tally is that of this call alone."""
+        tally = self._tally
+        tally.hits[0] = tally.crossings[0] = tally.undefined[0] = 0
+        tally.drop[0] = 0.0
+        energy = self.coefficients.energy
+        transition(self.augmentation, energy, s, stream, time, n_hits, self._workspace, tally)
 
     def _stats(self, time: float) -> dict[str, Any]:
         tally = self._tally
         crossings = int(tally.crossings[0])
         self.calls_without_crossing = 0 if crossings else self.calls_without_crossing + 1
-        names = ", ".join(binary.name for binary in self.layout)
         warning = None
         if tally.undefined[0] and not self.warned:
-            warning = undefined_warning(names)
+            warning = undefined_warning(self._names)
         elif self.calls_without_crossing == STUCK_AFTER and not self.warned:
-            warning = stuck_warning(STUCK_AFTER, names)
+            warning = stuck_warning(STUCK_AFTER, self._names)
         self.warned = self.warned or warning is not None
         return {
             "ehmc_hits": int(tally.hits[0]),
@@ -203,7 +206,7 @@ class ExactBinaryHMC(BlockedStep):
                 raise SamplingError(
                     f"The log-density of {name!r} is {float(value)} at the start. Give a start "
                     f"that the model allows, with initvals= in pm.sample or initval= in the "
-                    f"distribution of {', '.join(binary.name for binary in self.layout)}."
+                    f"distribution of {self._names}."
                 )
         return s
 
@@ -213,10 +216,10 @@ class ExactBinaryHMC(BlockedStep):
 
     def __repr__(self) -> str:
         """Return one line: the variables taken and the options."""
-        names = ", ".join(binary.name for binary in self.layout)
         low, high = self.travel_time
+        augmentation = type(self.augmentation).__name__.lower()
         return (
-            f"ExactBinaryHMC([{names}], augmentation={type(self.augmentation).__name__.lower()!r}, "
+            f"ExactBinaryHMC([{self._names}], augmentation={augmentation!r}, "
             f"travel_time=({low:.3g}, {high:.3g}), trajectories={self.trajectories})"
         )
 
@@ -234,5 +237,7 @@ def _parse_trajectories(trajectories: int | None, d: int, *, single: bool) -> in
         hits = d * sum(DEFAULT_HITS_PER_WALL) / 2
         return 1 if single else int(np.clip(round(HITS_PER_DRAW / hits), 1, MAX_TRAJECTORIES))
     if not isinstance(trajectories, int | np.integer) or trajectories < 1:
-        raise ValueError(f"trajectories must be a whole number of at least 1, got {trajectories!r}.")
+        raise ValueError(
+            f"trajectories must be a whole number of at least 1, got {trajectories!r}."
+        )
     return int(trajectories)

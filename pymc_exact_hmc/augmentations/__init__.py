@@ -5,10 +5,14 @@ from pymc_exact_hmc.augmentations.exponential import Exponential
 from pymc_exact_hmc.augmentations.gaussian import Gaussian
 from pymc_exact_hmc.augmentations.verbs import draw_kinetic, period
 
-AUGMENTATIONS = {"gaussian": Gaussian(), "exponential": Exponential(), "box": Box()}
-"""The augmentations by the name a user gives."""
-
 Augmentation = Gaussian | Exponential | Box
+
+AUGMENTATIONS: dict[str, Augmentation] = {
+    "gaussian": Gaussian(),
+    "exponential": Exponential(),
+    "box": Box(),
+}
+"""The augmentations by the name a user gives."""
 
 __all__ = [
     "AUGMENTATIONS",

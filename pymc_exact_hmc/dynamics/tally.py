@@ -25,5 +25,10 @@ class Tally(NamedTuple):
 
 def empty_tally(d: int) -> Tally:
     """Return a tally of nothing yet, for d walls."""
-    counter = [np.zeros(1, np.int64) for _ in range(3)]
-    return Tally(*counter, drop=np.zeros(1), per_wall=np.zeros(d, np.int64))
+    return Tally(
+        hits=np.zeros(1, np.int64),
+        crossings=np.zeros(1, np.int64),
+        undefined=np.zeros(1, np.int64),
+        drop=np.zeros(1),
+        per_wall=np.zeros(d, np.int64),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence, Situation
 from pymc_exact_hmc.model.transfer import transfer
 
-Tensor = Variable[Any, Any]
+Tensor: TypeAlias = Variable[Any, Any]
 Array = np.ndarray
 
 INTERPRETED = Mode(linker="py", optimizer=None)

@@ -109,7 +109,9 @@ def _constant(variable: Variable[Any, Any]) -> np.ndarray | None:
     (folded,) = constant_fold([variable], raise_not_constant=False)
     if not isinstance(folded, Variable):
         return np.asarray(folded)
-    if any(v.owner is not None and isinstance(v.owner.op, RandomVariable) for v in ancestors([folded])):
+    if any(
+        v.owner is not None and isinstance(v.owner.op, RandomVariable) for v in ancestors([folded])
+    ):
         return None
     try:
         return np.asarray(pt.as_tensor_variable(folded).eval())

@@ -7,7 +7,7 @@ first-class function, so that the kernels that call it are compiled once for all
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numba
 import numpy as np
@@ -22,7 +22,7 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import Point, on_flat_s
 from pymc_exact_hmc.model.forms import other_inputs
 
-Tensor = Variable[Any, Any]
+Tensor: TypeAlias = Variable[Any, Any]
 
 
 class CompiledTerm:
@@ -61,7 +61,9 @@ class CompiledTerm:
             shape = np.shape(point[variable.name])
             stop = start + int(np.prod(shape))
             block = theta[start:stop].reshape(shape).astype(variable.type.dtype)
-            replacements[variable] = pt.specify_shape(block, variable.type.shape) if shape else block
+            replacements[variable] = (
+                pt.specify_shape(block, variable.type.shape) if shape else block
+            )
             self.names.append(variable.name)
             start = stop
         return list(clone_replace(list(outputs), replacements)), theta
@@ -86,7 +88,8 @@ class CompiledTerm:
             data = tuple(cell.storage[0] for cell in self.function.input_storage[2:])
             wrapper = _wrap_gradient if self.gradient else _wrap_value
             self._wrapped = wrapper(self.function.vm.jit_fn, data), data
-        return self._wrapped
+        wrapped: tuple[Callable[..., float], tuple[Any, ...]] = self._wrapped
+        return wrapped
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the wrapper behind: it holds machine code of this process."""

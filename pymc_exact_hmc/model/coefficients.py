@@ -35,7 +35,10 @@ class Placed(NamedTuple):
 
 
 class Coefficients:
-    """Holds the energy of a block; ``update`` brings it to a point of the model."""
+    """Holds the energy of a block; ``update`` brings it to a point of the model.
+
+    ``varies`` tells whether another random variable enters any coefficient.
+    """
 
     def __init__(
         self, terms: list[RecognisedTerm], layout: tuple[BinaryVariable, ...], point: Point
@@ -53,20 +56,17 @@ class Coefficients:
             for form in compiled
             if (group := [t for t in terms if t.form is form])
         ]
+        named = any(compiled.names for compiled in self._compiled)
+        self.varies = bool(self._changing or self._rescaled or named)
         self._no_state = np.zeros(self.d, np.int8)
         self._energy: Any = None
         self._write(point)
 
     @property
-    def varies(self) -> bool:
-        """Whether another random variable enters any coefficient."""
-        return bool(self._changing or self._rescaled or any(c.names for c in self._compiled))
-
-    @property
     def energy(self) -> Any:
         """The energy, whose arrays ``update`` writes into."""
         if self._energy is None:
-            energies = [self._pairwise()]
+            energies: list[Any] = [self._pairwise()]
             energies += [] if self._tables is None else [self._tables]
             energies += [compiled.energy(self.d) for compiled in self._compiled]
             self._energy = energies.pop()

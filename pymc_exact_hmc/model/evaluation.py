@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytensor.tensor as pt
@@ -15,7 +15,7 @@ from pytensor.graph.replace import clone_replace
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.forms import other_inputs
 
-Tensor = Variable[Any, Any]
+Tensor: TypeAlias = Variable[Any, Any]
 Array = np.ndarray
 Point = dict[str, Array]
 

@@ -27,9 +27,7 @@ def factors_of(model: Model, layout: tuple[BinaryVariable, ...]) -> list[Factor]
     values = {binary.value for binary in layout}
     rvs = {model.values_to_rvs[value] for value in values}
     touched = [
-        var
-        for var in [*model.basic_RVs, *model.potentials]
-        if not rvs.isdisjoint(ancestors([var]))
+        var for var in [*model.basic_RVs, *model.potentials] if not rvs.isdisjoint(ancestors([var]))
     ]
     logps = model.logp(vars=touched, jacobian=False, sum=False)
     return [

@@ -28,7 +28,7 @@ def probe_fields(evaluate: Evaluate, support: sp.csr_array) -> Vector:
     high = evaluate(np.ones(d, np.int8))[rows]
     low = evaluate(np.zeros(d, np.int8))[rows]
     with np.errstate(invalid="ignore"):
-        return np.bincount(support.indices, weights=high - low, minlength=d)
+        return np.bincount(support.indices, weights=high - low, minlength=d).astype(float)
 
 
 class Probes(NamedTuple):

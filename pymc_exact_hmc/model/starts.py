@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from pymc.model import Model
@@ -17,7 +17,7 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.forms import other_inputs
 
-Tensor = Variable[Any, Any]
+Tensor: TypeAlias = Variable[Any, Any]
 
 
 class PriorDraw:
@@ -34,9 +34,7 @@ class PriorDraw:
 
     def __call__(self, point: Point, rng: np.random.Generator) -> np.ndarray:
         """Return a flat state s."""
-        generators = [
-            v for v in self.function.get_shared() if isinstance(v.type, RandomType)
-        ]
+        generators = [v for v in self.function.get_shared() if isinstance(v.type, RandomType)]
         reseed_rngs(generators, int(rng.integers(2**31)))
         draws = self.function(*[point[name] for name in self.names])
         return np.concatenate([np.ravel(draw) for draw in draws]).astype(np.int8)

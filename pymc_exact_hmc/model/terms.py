@@ -10,7 +10,7 @@ coupling β or a noise scale σ can change without the tensor being looked at ag
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pytensor.tensor as pt
@@ -25,7 +25,7 @@ from pytensor.tensor.math import All, Dot, Sum
 from pytensor.tensor.math import Any as Any_
 from pytensor.tensor.shape import Reshape
 
-Tensor = Variable[Any, Any]
+Tensor: TypeAlias = Variable[Any, Any]
 
 
 class Term(NamedTuple):
@@ -85,7 +85,9 @@ class _Splitter:
             else:
                 yield from self.split(rest, coefficient * factor)
 
-    def split_condition(self, condition: Tensor, *, wanted: bool) -> Iterator[tuple[Tensor, Tensor]]:
+    def split_condition(
+        self, condition: Tensor, *, wanted: bool
+    ) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield 0 where the entries of a condition are as ``wanted``, −inf elsewhere.
 
         ``all`` and ``and`` of what is wanted, or ``any`` and ``or`` of what is not, are as
@@ -163,7 +165,9 @@ def wanted_condition(operation: Any, node: Any) -> bool | None:
     if not isinstance(operation, scalar.Switch):
         return None
     branches = tuple(constant_value(x) for x in node.inputs[1:])
-    return {(0.0, -np.inf): True, (-np.inf, 0.0): False}.get(branches)
+    if branches == (0.0, -np.inf):
+        return True
+    return False if branches == (-np.inf, 0.0) else None
 
 
 def is_positive(coefficient: Tensor) -> bool:

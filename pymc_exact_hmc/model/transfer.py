@@ -133,7 +133,9 @@ def _broadcast(situation: Situation, i: int) -> sp.csr_array:
 
 def _elementwise_degree(operation: Any, situation: Situation, positions: list[int]) -> int:
     degrees = [_of(situation, i).degree for i in positions]
-    if isinstance(operation, scalar.Add | scalar.Sub | scalar.Neg | scalar.Identity | scalar.Second):
+    if isinstance(
+        operation, scalar.Add | scalar.Sub | scalar.Neg | scalar.Identity | scalar.Second
+    ):
         return max(degrees)
     if isinstance(operation, scalar.Cast):
         exact = operation.o_type.dtype.startswith("float")
@@ -170,7 +172,7 @@ def _disjoint(supports: list[sp.csr_array]) -> bool:
 
 
 def reduction(situation: Situation, d: int) -> Dependence:
-    """A sum, product, maximum … over axes depends on all it runs over."""
+    """Follow a sum, product, maximum … over axes: it depends on all it runs over."""
     source = _of(situation, 0)
     op = situation.node.op
     groups = _group_matrix(op.axis, np.shape(situation.values[0]))
@@ -195,7 +197,7 @@ def _group_matrix(axis: Any, shape: tuple[int, ...]) -> sp.csr_array:
 
 
 def product(situation: Situation, d: int) -> Dependence:
-    """A matrix product: out[i, j] = Σ_k a[i, k] b[k, j]."""
+    """Follow a matrix product, out[i, j] = Σ_k a[i, k] b[k, j]."""
     a, b = (np.asarray(value) for value in situation.values)
     both = len(situation.touched) == 2
     degree = min(sum(_of(situation, i).degree for i in situation.touched), NOT_POLYNOMIAL)
@@ -243,7 +245,7 @@ def _disjoint_pairs(situation: Situation) -> bool:
 
 
 def cumulation(situation: Situation, d: int) -> Dependence:
-    """A cumulative sum: an entry depends at most on all of its line."""
+    """Follow a cumulative sum: an entry depends at most on all of its line."""
     source, op = _of(situation, 0), situation.node.op
     if op.mode != "add":
         return mix(situation, d)
@@ -284,7 +286,9 @@ def _number_entries(
         shape = np.shape(situation.values[i])
         n = int(np.prod(shape))
         dependence = situation.inputs[i]
-        supports.append(sp.csr_array((n, d), dtype=bool) if dependence is None else dependence.support)
+        supports.append(
+            sp.csr_array((n, d), dtype=bool) if dependence is None else dependence.support
+        )
         numbered[i] = np.arange(start, start + n).reshape(shape)
         start += n
     return numbered, supports

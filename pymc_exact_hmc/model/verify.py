@@ -18,7 +18,9 @@ JITTER = 0.3
 
 def factor_evaluator(block: Block, mode: object) -> Evaluator:
     """Return a function that gives the log-density of each factor of the block."""
-    return Evaluator([f.logp.astype("float64").sum() for f in block.factors], block.layout, mode=mode)
+    return Evaluator(
+        [f.logp.astype("float64").sum() for f in block.factors], block.layout, mode=mode
+    )
 
 
 def verify(
@@ -89,7 +91,9 @@ def _close(own: float, model: float, size: np.ndarray) -> bool:
 
 def _jittered(point: Point, rng: np.random.Generator) -> Point:
     return {
-        name: value + JITTER * rng.standard_normal(value.shape) if value.dtype.kind == "f" else value
+        name: value + JITTER * rng.standard_normal(value.shape)
+        if value.dtype.kind == "f"
+        else value
         for name, value in point.items()
     }
 
