@@ -8,6 +8,7 @@ from typing import Any
 
 from pymc.model import Model
 
+from pymc_exact_hmc.binary_move import Motion
 from pymc_exact_hmc.model.binaries import why_not_binary
 from pymc_exact_hmc.model.factors import Factor
 from pymc_exact_hmc.model.forms import Form, RecognisedTerm
@@ -97,7 +98,7 @@ def explain(model: Model | None = None, vars: Any = None) -> Explanation:
     return ExactBinaryHMC(vars, model=model).explain()
 
 
-def explain_block(model: Model, block: Block, step: Any) -> Explanation:
+def explain_block(model: Model, block: Block, motion: Motion) -> Explanation:
     """Return the explanation of a recognised block."""
     parts = [f"{b.name} ({b.stop - b.start})" for b in block.layout]
     plural = "indicator" if block.d == 1 else "indicators"
@@ -107,10 +108,10 @@ def explain_block(model: Model, block: Block, step: Any) -> Explanation:
     for rv in model.free_RVs:
         if model.rvs_to_values[rv] not in values:
             left.append(f"{rv.name} ({why_not_binary(rv) or 'it is not among the vars given'})")
-    low, high = step.travel_time
+    low, high = motion.travel_time
     times = f"travel time {low:.3g}" if low == high else f"travel time {low:.3g} to {high:.3g}"
-    augmentation = type(step.augmentation).__name__
-    options = f"{augmentation} augmentation, {times}, {step.trajectories} per draw"
+    augmentation = type(motion.augmentation).__name__
+    options = f"{augmentation} augmentation, {times}, {motion.trajectories} per draw"
     lines = [_factor_line(factor, block.terms_of(factor)) for factor in block.factors]
     return Explanation(taken, left, lines, options, _notes(block))
 

@@ -5,24 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from pymc.exceptions import SamplingError
 from pymc.model import Model, modelcontext
 from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
-from pymc_exact_hmc.dynamics.tally import empty_tally
-from pymc_exact_hmc.dynamics.transition import fresh_log_density, make_workspace, transition
+from pymc_exact_hmc.binary_move import BinaryMove, Motion
 from pymc_exact_hmc.explain import Explanation, explain_block
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE
 from pymc_exact_hmc.model.forms import Form
 from pymc_exact_hmc.model.points import read_state, write_state
 from pymc_exact_hmc.model.recognise import recognise
-from pymc_exact_hmc.model.starts import PriorDraw, keeps_user_start
+from pymc_exact_hmc.model.starts import Start
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
-from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.stats import (
     STATS,
     progress_columns,
@@ -38,7 +35,6 @@ MAX_TRAJECTORIES = 10
 CHECK_EVERY = 50
 """Draws after which cached fields are computed afresh and the energy error is measured."""
 STUCK_AFTER = 500
-START_TRIES = 25
 
 
 @dataclass_state
@@ -47,7 +43,6 @@ class ExactBinaryHMCState(StepMethodState):
 
     calls: int
     calls_without_crossing: int
-    energy_error: float
     warned: bool
 
 
@@ -103,29 +98,28 @@ class ExactBinaryHMC(BlockedStep):
             known = ", ".join(repr(name) for name in AUGMENTATIONS)
             raise ValueError(f"augmentation must be one of {known}; got {augmentation!r}.")
         model = modelcontext(model)
-        self.augmentation = AUGMENTATIONS[augmentation]
-        self.travel_time = parse_travel_time(travel_time, self.augmentation)
+        parse_travel_time(travel_time, AUGMENTATIONS[augmentation])
         point = model.initial_point() if initial_point is None else initial_point
         block = recognise(model, vars, point)
         self.layout = block.layout
         self.vars = [binary.value for binary in block.layout]
-        self.coefficients = Coefficients(block.terms, block.layout, point)
-        self._factor_names = [factor.name for factor in block.factors]
-        self._factors = factor_evaluator(block, ONCE)
+        coefficients = Coefficients(block.terms, block.layout, point)
+        factors = factor_evaluator(block, ONCE)
         start = read_state(point, block.layout)
-        verify(block, self.coefficients, self._factors, point, start)
-        self._default_start = None if keeps_user_start(model, block.layout) else start
-        self._prior_draw = PriorDraw(model, block.layout)
+        verify(block, coefficients, factors, point, start)
+        self._start = Start(model, block, factors, start)
         costly = any(t.form in (Form.GENERIC, Form.MULTILINEAR) for t in block.terms)
         single = travel_time is not None or costly
-        self.trajectories = _parse_trajectories(trajectories, block.d, single=single)
-        self._explanation = explain_block(model, block, self)
+        self.motion = Motion(
+            AUGMENTATIONS[augmentation],
+            parse_travel_time(travel_time, AUGMENTATIONS[augmentation]),
+            _parse_trajectories(trajectories, block.d, single=single),
+        )
+        self._move = BinaryMove(coefficients, self.motion)
+        self._explanation = explain_block(model, block, self.motion)
         self._names = ", ".join(binary.name for binary in block.layout)
-        self._workspace, self._tally = make_workspace(block.d), empty_tally(block.d)
         self.tune = True
         self._start_chain(get_random_generator(rng))
-        # Compiled here, once, so that forked chains inherit the machine code.
-        self._travel(start, seed_words(self.rng), 0.0, np.zeros(1, np.int64))
 
     @staticmethod
     def competence(var: Any, has_grad: bool) -> Competence:
@@ -143,41 +137,21 @@ class ExactBinaryHMC(BlockedStep):
     def _start_chain(self, rng: Any) -> None:
         self.rng = get_random_generator(rng, copy=False)
         self.calls = self.calls_without_crossing = 0
-        self.energy_error = 0.0
         self.warned = False
-        self._last_state = b""
+        self._move.forget()
 
     def step(self, point: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
         """Return the next point and the statistics of the move."""
         s = read_state(point, self.layout)
         if self.calls == 0:
-            s = self._check_start(point, s)
-        changed = self.coefficients.update(point)
-        energy = self.coefficients.energy
-        before = 0.0
-        checked = self.calls % CHECK_EVERY == 0
-        if changed or checked or s.tobytes() != self._last_state:
-            before = fresh_log_density(energy, s)
-        time, n_hits = self.travel_time.draw(self.rng, self.augmentation, s.size, self.trajectories)
-        self._travel(s, seed_words(self.rng), time, n_hits)
-        if checked:
-            gained = fresh_log_density(energy, s) - before
-            self.energy_error = float(gained - self._tally.drop[0])
-        self._last_state = s.tobytes()
-        stats = self._stats(time)
+            s = self._start(point, s, self.rng)
+        moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
+        stats = self._stats()
         self.calls += 1
-        return write_state(point, s, self.layout), [stats]
+        return write_state(point, s, self.layout) | moved, [stats]
 
-    def _travel(self, s: Any, stream: Any, time: float, n_hits: Any) -> None:
-        """Move s in place; the tally is that of this call alone."""
-        tally = self._tally
-        tally.hits[0] = tally.crossings[0] = tally.undefined[0] = 0
-        tally.drop[0] = 0.0
-        energy = self.coefficients.energy
-        transition(self.augmentation, energy, s, stream, time, n_hits, self._workspace, tally)
-
-    def _stats(self, time: float) -> dict[str, Any]:
-        tally = self._tally
+    def _stats(self) -> dict[str, Any]:
+        tally = self._move.tally
         crossings = int(tally.crossings[0])
         self.calls_without_crossing = 0 if crossings else self.calls_without_crossing + 1
         warning = None
@@ -189,26 +163,10 @@ class ExactBinaryHMC(BlockedStep):
         return {
             "ehmc_hits": int(tally.hits[0]),
             "ehmc_crossings": crossings,
-            "ehmc_travel_time": time,
-            "ehmc_energy_error": self.energy_error,
+            "ehmc_travel_time": self._move.time,
+            "ehmc_energy_error": self._move.energy_error,
             "warning": warning,
         }
-
-    def _check_start(self, point: dict[str, np.ndarray], s: np.ndarray) -> np.ndarray:
-        """Return the state to start from: the user's, or a draw from p(s | θ)."""
-        if self._default_start is not None and np.array_equal(s, self._default_start):
-            for _ in range(START_TRIES):
-                drawn = self._prior_draw(point, self.rng)
-                if np.isfinite(self._factors(drawn, point)).all():
-                    return drawn
-        for name, value in zip(self._factor_names, self._factors(s, point), strict=True):
-            if not np.isfinite(value):
-                raise SamplingError(
-                    f"The log-density of {name!r} is {float(value)} at the start. Give a start "
-                    f"that the model allows, with initvals= in pm.sample or initval= in the "
-                    f"distribution of {self._names}."
-                )
-        return s
 
     def explain(self) -> Explanation:
         """Return what was recognised, which path runs, and what is left to other steps."""
@@ -216,11 +174,11 @@ class ExactBinaryHMC(BlockedStep):
 
     def __repr__(self) -> str:
         """Return one line: the variables taken and the options."""
-        low, high = self.travel_time
-        augmentation = type(self.augmentation).__name__.lower()
+        low, high = self.motion.travel_time
+        augmentation = type(self.motion.augmentation).__name__.lower()
         return (
             f"ExactBinaryHMC([{self._names}], augmentation={augmentation!r}, "
-            f"travel_time=({low:.3g}, {high:.3g}), trajectories={self.trajectories})"
+            f"travel_time=({low:.3g}, {high:.3g}), trajectories={self.motion.trajectories})"
         )
 
     @staticmethod

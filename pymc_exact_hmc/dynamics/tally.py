@@ -32,3 +32,9 @@ def empty_tally(d: int) -> Tally:
         drop=np.zeros(1),
         per_wall=np.zeros(d, np.int64),
     )
+
+
+def clear(tally: Tally) -> None:
+    """Set all counters but those of single walls to zero."""
+    tally.hits[0] = tally.crossings[0] = tally.undefined[0] = 0
+    tally.drop[0] = 0.0

@@ -66,7 +66,9 @@ def _refresh_sparse(energy, s):
 
 @refresh.register(DenseCouplings)
 def _refresh_dense(energy, s):
-    energy.local_field[:] = energy.h
+    # Written as loops: assigning a slice allocates, and kernels may not.
+    for i in range(s.size):
+        energy.local_field[i] = energy.h[i]
     for j in range(s.size):
         if s[j] == 1:
             for i in range(s.size):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,8 +12,8 @@ from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.tensor.shape import Shape, Shape_i
 
-from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence, Situation
+from pymc_exact_hmc.model.shapes import randomness
 from pymc_exact_hmc.model.transfer import transfer
 
 Tensor: TypeAlias = Variable[Any, Any]
@@ -23,29 +24,43 @@ INTERPRETED = Mode(linker="py", optimizer=None)
 
 
 def analyse(
-    tensors: list[Tensor], layout: tuple[BinaryVariable, ...], point: dict[str, Array]
+    tensors: list[Tensor],
+    layout: tuple[Any, ...],
+    point: dict[str, Array],
+    *,
+    parameters: Container[Tensor] = (),
+    visit: Callable[[Situation], None] | None = None,
 ) -> dict[Tensor, Dependence]:
-    """Return the dependence of every tensor between the binaries and ``tensors``."""
+    """Return the dependence of every tensor between the unknowns and ``tensors``.
+
+    Unknowns among the ``parameters`` do not count towards the degree. ``visit`` is shown
+    the situation of every node, in topological order.
+    """
     d = layout[-1].stop
     known: dict[Tensor, Dependence] = {}
-    for binary in layout:
-        n = binary.stop - binary.start
-        rows = (np.ones(n, bool), np.arange(binary.start, binary.stop), np.arange(n + 1))
-        known[binary.value] = Dependence(sp.csr_array(rows, shape=(n, d)), 1, True)
+    for unknown in layout:
+        n = unknown.stop - unknown.start
+        rows = (np.ones(n, bool), np.arange(unknown.start, unknown.stop), np.arange(n + 1))
+        degree = 0 if unknown.value in parameters else 1
+        known[unknown.value] = Dependence(sp.csr_array(rows, shape=(n, d)), degree, True)
     nodes = _dependent_nodes(tensors, set(known))
+    random = randomness(tensors)
+    if any(v in random.shapes for node in nodes for v in [*node.inputs, *node.outputs]):
+        raise ValueError("the number of its entries depends on random variables")
     values = _evaluate(nodes, point)
-    random = _random_variables(tensors, values)
     for node in nodes:
         situation = Situation(
             node,
             [known.get(x) for x in node.inputs],
             [values.get(x) for x in node.inputs],
             np.asarray(values[node.outputs[0]]),
-            [x not in random for x in node.inputs],
+            [x not in random.values for x in node.inputs],
         )
         for output, dependence in zip(node.outputs, transfer(situation, d), strict=True):
             if dependence is not None:
                 known[output] = dependence
+        if visit is not None:
+            visit(situation)
     return known
 
 
@@ -77,16 +92,3 @@ def _evaluate(nodes: list[Apply[Any]], point: dict[str, Array]) -> dict[Tensor, 
     results = run(*[point[v.name] for v in inputs])
     values.update(zip(wanted, results, strict=True))
     return values
-
-
-def _random_variables(tensors: list[Tensor], values: dict[Tensor, Any]) -> set[Tensor]:
-    """Return the variables that depend on a value variable, hence are not data alone."""
-    random: set[Tensor] = set()
-    for variable in ancestors(tensors):
-        is_input = variable.owner is None and not isinstance(variable, Constant)
-        if is_input and not hasattr(variable, "get_value"):
-            random.add(variable)
-    for node in toposort(tensors):
-        if not isinstance(node.op, Shape | Shape_i) and not random.isdisjoint(node.inputs):
-            random.update(node.outputs)
-    return random

@@ -73,3 +73,19 @@ def on_flat_s(
         replacements[binary.value] = block if relaxed else block.astype(binary.value.type.dtype)
     replaced = clone_replace(list(outputs), replacements, rebuild_strict=not relaxed)
     return list(replaced), s
+
+
+class Given:
+    """A function of the other variables alone, interpreted if there are none."""
+
+    def __init__(self, outputs: list[Tensor]):
+        inputs = list(dict.fromkeys(v for o in outputs for v in other_inputs(o, set())))
+        self.names = [v.name for v in inputs]
+        mode = None if inputs else ONCE
+        self.function = compile_pymc(inputs, outputs, mode=mode)
+        self.function.trust_input = True
+
+    def __call__(self, point: Point) -> list[Array]:
+        """Return the outputs at a point."""
+        results = self.function(*[np.asarray(point[name]) for name in self.names])
+        return [np.asarray(result, dtype=float) for result in results]

@@ -29,7 +29,8 @@ def factors_of(model: Model, layout: tuple[BinaryVariable, ...]) -> list[Factor]
     touched = [
         var for var in [*model.basic_RVs, *model.potentials] if not rvs.isdisjoint(ancestors([var]))
     ]
-    logps = model.logp(vars=touched, jacobian=False, sum=False)
+    # With the Jacobian, because bounds that depend on an indicator make it depend on it too.
+    logps = model.logp(vars=touched, jacobian=True, sum=False)
     return [
         Factor(var.name, _kind(model, var), logp)
         for var, logp in zip(touched, logps, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+from pymc.exceptions import SamplingError
 from pymc.model import Model
 from pymc.pytensorf import compile as compile_pymc
 from pymc.pytensorf import reseed_rngs
@@ -14,10 +15,13 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.type import RandomType
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
-from pymc_exact_hmc.model.evaluation import ONCE, Point
+from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
 from pymc_exact_hmc.model.forms import other_inputs
+from pymc_exact_hmc.model.recognise import Block
 
 Tensor: TypeAlias = Variable[Any, Any]
+TRIES = 25
+"""Draws from p(s | θ) that are tried before the default start is kept."""
 
 
 class PriorDraw:
@@ -44,7 +48,30 @@ def _plain_inputs(draw: Tensor) -> list[Tensor]:
     return [v for v in other_inputs(draw, set()) if not isinstance(v.type, RandomType)]
 
 
-def keeps_user_start(model: Model, layout: tuple[BinaryVariable, ...]) -> bool:
-    """Return whether the model gives a starting value to any of the indicators."""
-    rvs = [model.values_to_rvs[binary.value] for binary in layout]
-    return any(model.rvs_to_initial_values.get(rv) is not None for rv in rvs)
+class Start:
+    """Decides where a chain starts: where the user said, or else at a draw from p(s | θ)."""
+
+    def __init__(self, model: Model, block: Block, factors: Evaluator, default: np.ndarray):
+        rvs = [model.values_to_rvs[binary.value] for binary in block.layout]
+        given = any(model.rvs_to_initial_values.get(rv) is not None for rv in rvs)
+        self._default = None if given else default
+        self._draw = PriorDraw(model, block.layout)
+        self._factors = factors
+        self._names = [factor.name for factor in block.factors]
+        self._variables = ", ".join(binary.name for binary in block.layout)
+
+    def __call__(self, point: Point, s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return the state to start from; raise ``SamplingError`` if the model forbids it."""
+        if self._default is not None and np.array_equal(s, self._default):
+            for _ in range(TRIES):
+                drawn = self._draw(point, rng)
+                if np.isfinite(self._factors(drawn, point)).all():
+                    return drawn
+        for name, value in zip(self._names, self._factors(s, point), strict=True):
+            if not np.isfinite(value):
+                raise SamplingError(
+                    f"The log-density of {name!r} is {float(value)} at the start. Give a start "
+                    "that the model allows, with initvals= in pm.sample or initval= in the "
+                    f"distribution of {self._variables}."
+                )
+        return s

@@ -85,7 +85,13 @@ def _rule(op: Any) -> Rule:
 
 def mix(situation: Situation, d: int) -> Dependence:
     """Every entry depends on everything, in an unknown way: always true."""
-    return replace(_spread(situation, d, NOT_POLYNOMIAL, multilinear=False), shaped=False)
+    degree = _unless_parameters(situation, NOT_POLYNOMIAL)
+    return replace(_spread(situation, d, degree, multilinear=False), shaped=False)
+
+
+def _unless_parameters(situation: Situation, degree: int) -> int:
+    """Return ``degree``, or 0 if only unknowns that count as parameters come in."""
+    return 0 if all(_of(situation, i).degree == 0 for i in situation.touched) else degree
 
 
 def _spread(situation: Situation, d: int, degree: int, *, multilinear: bool) -> Dependence:
@@ -114,7 +120,7 @@ def elementwise(situation: Situation, d: int) -> Dependence | None:
         positions = [i for i in positions if i == 1]
         if not positions:
             return None
-    rows = [_broadcast(situation, i) for i in positions]
+    rows = [broadcast_support(situation, i) for i in positions]
     degree = _elementwise_degree(operation, situation, positions)
     disjoint = isinstance(operation, scalar.Mul) and _disjoint(rows)
     affine = degree <= max(_of(situation, i).degree for i in positions) or disjoint
@@ -122,7 +128,8 @@ def elementwise(situation: Situation, d: int) -> Dependence | None:
     return Dependence(_union(rows), degree, multilinear and degree < NOT_POLYNOMIAL)
 
 
-def _broadcast(situation: Situation, i: int) -> sp.csr_array:
+def broadcast_support(situation: Situation, i: int) -> sp.csr_array:
+    """Return the support of input i, broadcast to the entries of the output."""
     support = _of(situation, i).support
     shape = np.shape(situation.values[i])
     if shape == situation.output.shape:
@@ -133,6 +140,8 @@ def _broadcast(situation: Situation, i: int) -> sp.csr_array:
 
 def _elementwise_degree(operation: Any, situation: Situation, positions: list[int]) -> int:
     degrees = [_of(situation, i).degree for i in positions]
+    if max(degrees) == 0:  # a function of parameters alone
+        return 0
     if isinstance(
         operation, scalar.Add | scalar.Sub | scalar.Neg | scalar.Identity | scalar.Second
     ):
@@ -144,9 +153,14 @@ def _elementwise_degree(operation: Any, situation: Situation, positions: list[in
         return min(sum(degrees), NOT_POLYNOMIAL)
     if isinstance(operation, scalar.Sqr):
         return min(2 * degrees[0], NOT_POLYNOMIAL)
-    if isinstance(operation, scalar.TrueDiv) and positions == [0]:
+    free = {
+        i
+        for i in range(len(situation.inputs))
+        if (x := situation.inputs[i]) is None or x.degree == 0
+    }
+    if isinstance(operation, scalar.TrueDiv) and 1 in free:
         return degrees[0]
-    if isinstance(operation, scalar.Switch) and 0 not in positions:
+    if isinstance(operation, scalar.Switch) and 0 in free:
         return max(degrees)
     if isinstance(operation, scalar.Pow) and positions == [0] and situation.data_only[1]:
         return _power_degree(degrees[0], np.asarray(situation.values[1]))
@@ -184,7 +198,7 @@ def reduction(situation: Situation, d: int) -> Dependence:
         apart = int(support.nnz) == int(source.support.nnz)
         degree = min(source.degree * size, NOT_POLYNOMIAL)
         return Dependence(support, degree, source.multilinear and apart and degree < NOT_POLYNOMIAL)
-    return Dependence(support, NOT_POLYNOMIAL, False)
+    return Dependence(support, _unless_parameters(situation, NOT_POLYNOMIAL), False)
 
 
 def _group_matrix(axis: Any, shape: tuple[int, ...]) -> sp.csr_array:
@@ -308,7 +322,7 @@ def selection(situation: Situation, d: int) -> Dependence:
             picked = np.broadcast_to(ids, shape).ravel()
             where = _follow_index(np.shape(situation.values[0]), index, axis, shape)
             rows.append(_of(situation, i).support[picked[where]])
-    return Dependence(_union(rows), NOT_POLYNOMIAL, False)
+    return Dependence(_union(rows), _unless_parameters(situation, NOT_POLYNOMIAL), False)
 
 
 def _concrete_index(situation: Situation) -> list[Any] | None:

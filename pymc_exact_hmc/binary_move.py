@@ -1,0 +1,81 @@
+"""Move the indicators of a block that has no weights."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pymc_exact_hmc.augmentations import Augmentation
+from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
+from pymc_exact_hmc.dynamics.transition import fresh_log_density, make_workspace, transition
+from pymc_exact_hmc.model.coefficients import Coefficients
+from pymc_exact_hmc.model.evaluation import Point
+from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.travel_time import TravelTime
+
+
+class Motion(NamedTuple):
+    """How trajectories are made: the law of y, how long they are, and how many per draw."""
+
+    augmentation: Augmentation
+    travel_time: TravelTime
+    trajectories: int
+
+
+class BinaryMove:
+    """Trajectories over the energy of the indicators, at the point's other variables."""
+
+    def __init__(self, coefficients: Coefficients, motion: Motion):
+        self.coefficients, self.motion = coefficients, motion
+        d = coefficients.d
+        self.tally: Tally = empty_tally(d)
+        self.time = self.energy_error = 0.0
+        self.reflections = 0
+        self._workspace = make_workspace(d)
+        # Compiled here, once, so that forked chains inherit the machine code.
+        self._travel(np.zeros(d, np.int8), np.random.default_rng(0), np.zeros(1, np.int64))
+        self.forget()
+
+    def forget(self) -> None:
+        """Start a chain: nothing is known about the last state."""
+        self.energy_error = 0.0
+        self._last_state = b""
+
+    def __call__(
+        self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator, *, check: bool
+    ) -> Point:
+        """Move s in place; return the other variables that moved with it: none.
+
+        ``check`` computes the caches afresh and measures the energy error.
+        """
+        changed = self.coefficients.update(point)
+        before = 0.0
+        if changed or check or s.tobytes() != self._last_state:
+            before = fresh_log_density(self.coefficients.energy, s)
+        motion = self.motion
+        self.time, n_hits = motion.travel_time.draw(
+            rng, motion.augmentation, s.size, motion.trajectories
+        )
+        self._travel(s, rng, n_hits)
+        if check:
+            gained = fresh_log_density(self.coefficients.energy, s) - before
+            self.energy_error = float(gained - self.tally.drop[0])
+        self._last_state = s.tobytes()
+        return {}
+
+    def _travel(
+        self, s: npt.NDArray[np.int8], rng: np.random.Generator, n_hits: npt.NDArray[np.int64]
+    ) -> None:
+        clear(self.tally)
+        transition(
+            self.motion.augmentation,
+            self.coefficients.energy,
+            s,
+            seed_words(rng),
+            self.time,
+            n_hits,
+            self._workspace,
+            self.tally,
+        )

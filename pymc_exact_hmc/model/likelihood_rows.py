@@ -1,0 +1,141 @@
+"""The rows of a Gaussian likelihood: residual = y − offset − X(s∘w), precision per row."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytensor.tensor as pt
+from pymc.pytensorf import compile as compile_pymc
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
+from scipy.linalg import solve_triangular
+
+from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.evaluation import ONCE, Given, Point
+from pymc_exact_hmc.model.forms import other_inputs
+from pymc_exact_hmc.model.weights import Predictor, WeightVariable
+
+Tensor: TypeAlias = Variable[Any, Any]
+Vector = npt.NDArray[np.float64]
+Matrix = npt.NDArray[np.float64]
+
+
+class Rows(NamedTuple):
+    """X, target = y − offset, and the precision of each row (one entry: of all rows)."""
+
+    X: Matrix
+    target: Vector
+    precision: Vector
+
+
+class LikelihoodRows:
+    """Reads the rows of one likelihood at any point."""
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        layout: tuple[BinaryVariable, ...],
+        weights: list[WeightVariable],
+    ):
+        self.name = predictor.name
+        self.multivariate = predictor.multivariate
+        self._mean = _Mean(predictor, layout, weights)
+        n = weights[-1].stop
+        offset, w = self._mean.at_ones, self._mean.w
+        offset = clone_replace(offset, {w: pt.zeros(n)})
+        self._target = Given([offset, predictor.observed.astype("float64").ravel()])
+        self._scale = Given([predictor.scale.astype("float64")])
+        self.X_varies = predictor.random
+        self.target_varies = self.X_varies or bool(self._target.names)
+        self.varies = self.target_varies or bool(self._scale.names)
+        self._X: Matrix | None = None
+
+    def read(self, point: Point) -> Rows:
+        """Return the rows at the other variables' values in ``point``."""
+        offset, observed = self._target(point)
+        (scale,) = self._scale(point)
+        if self._X is None or self.X_varies:
+            self._X = self._mean.design(point, offset)
+        target = observed - offset
+        if not self.multivariate:
+            return Rows(self._X, target, 1.0 / np.square(scale.ravel()))
+        factor = np.linalg.cholesky(scale)
+        size = factor.shape[0]
+        whitened = np.column_stack([self._X, target]).reshape(-1, size, self._X.shape[1] + 1)
+        whitened = np.stack([solve_triangular(factor, part, lower=True) for part in whitened])
+        whitened = whitened.reshape(-1, self._X.shape[1] + 1)
+        return Rows(np.ascontiguousarray(whitened[:, :-1]), whitened[:, -1], np.ones(1))
+
+    def gate_error(self, point: Point, gate: np.ndarray, rng: np.random.Generator) -> float:
+        """Return the largest relative error of offset + X(s∘w) at random s and w."""
+        offset, _ = self._target(point)
+        X = self._mean.design(point, offset)
+        d, worst = self._mean.d, 0.0
+        for share in (0.0, 0.2, 0.5, 0.8):
+            s = (rng.random(d) < share).astype(np.int8)
+            w = rng.standard_normal(gate.size) * np.exp(rng.uniform(-2, 2, gate.size))
+            opened = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)])
+            expected = offset + X @ (opened * w)
+            size = np.abs(offset) + np.abs(X) @ np.abs(w) + 1e-300
+            worst = max(worst, float(np.max(np.abs(self._mean(s, w, point) - expected) / size)))
+        return worst
+
+
+class _Mean:
+    """The mean of a likelihood, flattened, as a function of s, w and the other variables."""
+
+    def __init__(
+        self,
+        predictor: Predictor,
+        layout: tuple[BinaryVariable, ...],
+        weights: list[WeightVariable],
+    ):
+        self.d, n = layout[-1].stop, weights[-1].stop
+        s = pt.vector("s", dtype="int8", shape=(self.d,))
+        self.w = pt.vector("w", dtype="float64", shape=(n,))
+        blocks: dict[Tensor, Tensor] = {
+            b.value: _block(s, b).astype(b.value.type.dtype) for b in layout
+        }
+        blocks |= {x.value: _block(self.w, x).astype(x.value.type.dtype) for x in weights}
+        whole = predictor.mean + pt.zeros_like(predictor.observed)
+        mean = clone_replace(whole.astype("float64").ravel(), blocks)
+        self.at_ones = clone_replace(mean, {s: pt.ones(self.d, dtype="int8")})
+        self._v = pt.vector("v", dtype="float64")
+        pulled = pt.grad(pt.dot(self._v, self.at_ones), self.w)
+        others = other_inputs(mean, {s, self.w})
+        self.names = [v.name for v in others]
+        mode = None if predictor.random else ONCE
+        ignore = {"on_unused_input": "ignore"}
+        self._value = compile_pymc([s, self.w, *others], mean, mode=ONCE, **ignore)
+        self._column = compile_pymc([self.w, *others], self.at_ones, mode=mode, **ignore)
+        self._row = compile_pymc([self._v, self.w, *others], pulled, mode=mode, **ignore)
+
+    def __call__(self, s: np.ndarray, w: Vector, point: Point) -> Vector:
+        return np.asarray(self._value(s, w, *self._others(point)))
+
+    def _others(self, point: Point) -> list[np.ndarray]:
+        return [np.asarray(point[name]) for name in self.names]
+
+    def design(self, point: Point, offset: Vector) -> Matrix:
+        """Return X, by columns or by rows, whichever are fewer."""
+        n, others = self.w.type.shape[0], self._others(point)
+        N = offset.size
+        if n <= N:
+            columns = [self._column(e, *others) - offset for e in np.eye(n)]
+            return np.ascontiguousarray(np.stack(columns, axis=1))
+        zero = np.zeros(n)
+        X = np.empty((N, n))
+        v = np.zeros(N)
+        for row in range(N):
+            v[row] = 1.0
+            X[row] = self._row(v, zero, *others)
+            v[row] = 0.0
+        return X
+
+
+def _block(vector: Tensor, unknown: Any) -> Tensor:
+    """Return the slice of a flat vector that holds an unknown, in its shape."""
+    block = vector[unknown.start : unknown.stop].reshape(unknown.shape)
+    return pt.specify_shape(block, unknown.value.type.shape) if unknown.shape else block

@@ -1,0 +1,96 @@
+"""Carry weights between PyMC's points and the flat vector w on the natural scale."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from pymc.logprob.transforms import IntervalTransform, LogTransform
+from pymc.model import Model
+
+from pymc_exact_hmc.model.weights import WeightVariable
+
+Vector = npt.NDArray[np.float64]
+TINY = float(np.finfo(float).tiny)
+
+
+class PlacedWeight(NamedTuple):
+    """A weight in a point: the name of its value variable, and how that is transformed."""
+
+    name: str
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+    transform: str
+
+
+def place_weights(model: Model, weights: list[WeightVariable]) -> list[PlacedWeight]:
+    """Return where each weight stands in a point of the model."""
+    placed = []
+    for w in weights:
+        kind = _kind(model.rvs_to_transforms.get(w.rv))
+        name = model.rvs_to_values[w.rv].name
+        placed.append(PlacedWeight(name, w.shape, w.start, w.stop, kind))
+    return placed
+
+
+def _kind(transform: Any) -> str:
+    if transform is None:
+        return "none"
+    if isinstance(transform, LogTransform):
+        return "log"
+    assert isinstance(transform, IntervalTransform)
+    return "interval"
+
+
+def read_weights(
+    point: dict[str, np.ndarray], placed: list[PlacedWeight], lower: Vector, upper: Vector
+) -> Vector:
+    """Return w on the natural scale, strictly inside its bounds."""
+    w = np.empty(placed[-1].stop)
+    for p in placed:
+        part = slice(p.start, p.stop)
+        w[part] = _backward(point[p.name].ravel(), p.transform, lower[part], upper[part])
+    return w
+
+
+def write_weights(
+    point: dict[str, np.ndarray],
+    w: Vector,
+    placed: list[PlacedWeight],
+    lower: Vector,
+    upper: Vector,
+) -> None:
+    """Set the weights of a new point, which may be written into."""
+    for p in placed:
+        part = slice(p.start, p.stop)
+        value = _forward(w[part], p.transform, lower[part], upper[part])
+        point[p.name] = value.reshape(p.shape).astype(point[p.name].dtype)
+
+
+def _backward(value: Vector, transform: str, lower: Vector, upper: Vector) -> Vector:
+    if transform == "none":
+        return value.astype(float)
+    if transform == "log":
+        return np.exp(value)
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rise = np.exp(value)
+        share = np.where(value > 0, 1 / (1 + np.exp(-value)), rise / (1 + rise))
+        both = lower + (upper - lower) * share
+        one = np.where(below, lower + rise, np.where(above, upper - rise, value))
+    return np.where(below & above, both, one)
+
+
+def _forward(w: Vector, transform: str, lower: Vector, upper: Vector) -> Vector:
+    """Return the value variable of w; a weight on its bound stays finite."""
+    if transform == "none":
+        return w
+    if transform == "log":
+        return np.log(np.maximum(w, TINY))
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    from_lower = np.log(np.maximum(np.where(below, w - lower, 1.0), TINY))
+    from_upper = np.log(np.maximum(np.where(above, upper - w, 1.0), TINY))
+    one = np.where(below, from_lower, np.where(above, from_upper, w))
+    return np.where(below & above, from_lower - from_upper, one)

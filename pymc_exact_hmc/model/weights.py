@@ -1,0 +1,317 @@
+"""Which free variables of a model are Gaussian weights that indicators switch on and off.
+
+A weight has a Gaussian, truncated Gaussian or exponential prior whose parameters depend on
+neither indicators nor weights; every other factor it enters is a Gaussian likelihood whose
+mean is affine in the weights, each multiplied by at most one indicator, and whose scale
+depends on neither.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from pymc.distributions.continuous import TruncatedNormalRV
+from pymc.logprob.transforms import IntervalTransform, LogTransform
+from pymc.model import Model
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.basic import (
+    ExponentialRV,
+    HalfNormalRV,
+    MvNormalRV,
+    NormalRV,
+)
+
+from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.gates import GateTracker, Offset
+
+Tensor: TypeAlias = Variable[Any, Any]
+PRIORS = (NormalRV, HalfNormalRV, TruncatedNormalRV, ExponentialRV)
+LIKELIHOODS = (NormalRV, MvNormalRV)
+
+
+class WeightVariable(NamedTuple):
+    """A weight: entries ``start:stop`` of the flat vector w, on its natural scale.
+
+    ``value`` stands for it in graphs; its place among the unknowns (s, w) is d + start.
+    """
+
+    name: str
+    rv: Tensor
+    value: Tensor
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+
+class Predictor(NamedTuple):
+    """A Gaussian likelihood in terms of s and of the weights on their natural scale.
+
+    ``scale`` is a standard deviation, or the covariance if ``multivariate``; ``random`` tells
+    whether other random variables enter the coefficients of the weights.
+    """
+
+    name: str
+    mean: Tensor
+    scale: Tensor
+    observed: Tensor
+    multivariate: bool
+    random: bool = False
+
+
+@dataclass
+class WeightBlock:
+    """The weights, their gates (−1: always on) and the likelihoods that they enter."""
+
+    weights: list[WeightVariable]
+    gate: np.ndarray
+    predictors: list[Predictor]
+
+
+@dataclass
+class _Search:
+    """What is still believed to be a weight, and why the others are not."""
+
+    model: Model
+    layout: tuple[BinaryVariable, ...]
+    point: dict[str, np.ndarray]
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def parents(self, var: Tensor) -> set[Tensor]:
+        """Return the random variables that enter a variable directly."""
+        known = set(self.model.basic_RVs)
+        found: set[Tensor] = set()
+        stack = list(var.owner.inputs) if var in known else [var]
+        seen = set()
+        while stack:
+            v = stack.pop()
+            if v in known:
+                found.add(v)
+            elif v.owner is not None and v not in seen:
+                seen.add(v)
+                stack.extend(v.owner.inputs)
+        return found
+
+    def drop(self, rvs: list[Tensor], gone: set[Tensor], reason: str) -> list[Tensor]:
+        for rv in rvs:
+            if rv in gone:
+                self.reasons.setdefault(rv.name, reason)
+        return [rv for rv in rvs if rv not in gone]
+
+
+def why_not_weight(model: Model, rv: Tensor) -> str | None:
+    """Return why a free variable cannot be a weight by its own prior, or None if it can."""
+    op = rv.owner.op if rv.owner is not None else None
+    if not isinstance(op, PRIORS):
+        return "its prior is not Gaussian, truncated Gaussian or exponential"
+    transform = model.rvs_to_transforms.get(rv)
+    if transform is not None and not isinstance(transform, LogTransform | IntervalTransform):
+        return f"its transform {type(transform).__name__} is not a bound on each entry"
+    return None
+
+
+def recognise_weights(
+    model: Model, layout: tuple[BinaryVariable, ...], point: dict[str, np.ndarray]
+) -> tuple[WeightBlock | None, dict[str, str]]:
+    """Return the block of weights that meet an indicator, and why others were not taken."""
+    search = _Search(model, layout, point)
+    indicators = {model.values_to_rvs[binary.value] for binary in layout}
+    rvs = []
+    for rv in model.free_RVs:
+        reason = why_not_weight(model, rv)
+        if reason is None:
+            rvs.append(rv)
+        elif rv not in indicators:
+            search.reasons[rv.name] = reason
+    factors = [*model.basic_RVs, *model.potentials]
+    entering = {var: search.parents(var) for var in factors}
+    while True:
+        before = len(rvs)
+        rvs = _drop_dependent_priors(search, rvs, indicators, entering)
+        rvs, predictors = _drop_other_factors(search, rvs, indicators, entering)
+        if len(rvs) == before:
+            break
+    if not rvs:
+        return None, search.reasons
+    return _resolve_gates(search, rvs, predictors, indicators, entering)
+
+
+def _drop_dependent_priors(
+    search: _Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
+) -> list[Tensor]:
+    """Drop what enters the prior of a weight: parameters and indicators are given."""
+    for rv in list(rvs):
+        hyperparameters = entering[rv] & set(rvs)
+        rvs = search.drop(rvs, hyperparameters, f"it is a parameter of the prior of {rv.name}")
+    for rv in list(rvs):
+        if entering[rv] & indicators:
+            names = ", ".join(sorted(v.name for v in entering[rv] & indicators))
+            rvs = search.drop(rvs, {rv}, f"its prior depends on {names}")
+    return rvs
+
+
+def _drop_other_factors(
+    search: _Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Drop weights that enter a factor which is not a Gaussian likelihood."""
+    predictors = []
+    for var, parents in entering.items():
+        inside = parents & set(rvs)
+        if not inside:
+            continue
+        op = var.owner.op if var.owner is not None else None
+        if not (isinstance(op, LIKELIHOODS) and var in search.model.basic_RVs):
+            rvs = search.drop(
+                rvs, inside, f"it enters {var.name}, which is not a Gaussian likelihood"
+            )
+            continue
+        _, scale = op.dist_params(var.owner)
+        in_scale = search.parents(scale)
+        rvs = search.drop(rvs, in_scale, f"it enters the scale of {var.name}")
+        if in_scale & indicators:
+            rvs = search.drop(rvs, inside, f"the scale of {var.name} depends on indicators")
+        elif inside & set(rvs):
+            predictors.append(var)
+    return rvs, predictors
+
+
+def _resolve_gates(
+    search: _Search,
+    rvs: list[Tensor],
+    likelihoods: list[Tensor],
+    indicators: set[Tensor],
+    entering: dict[Any, set[Tensor]],
+) -> tuple[WeightBlock | None, dict[str, str]]:
+    """Find the gate of every weight; drop what is not gated-affine and start over."""
+    d = search.layout[-1].stop
+    weights = lay_out_weights(rvs, search.model, search.point, d)
+    n = weights[-1].stop
+    relation = sp.csr_array((n, d), dtype=bool)
+    predictors = []
+    for likelihood in likelihoods:
+        predictor = make_predictor(search.model, likelihood, weights)
+        tracker, reason = _gated_affine(search, predictor, weights)
+        if reason:
+            inside = _scales_among(weights, tracker.products) or entering[likelihood] & set(rvs)
+            rest = search.drop(rvs, inside, f"the mean of {likelihood.name} {reason}")
+            kept = [x for x in likelihoods if entering[x] & set(rest)]
+            if not rest:
+                return None, search.reasons
+            return _resolve_gates(search, rest, kept, indicators, entering)
+        relation = sp.csr_array((relation + tracker.relation).astype(bool))
+        predictors.append(predictor._replace(random=predictor.mean in tracker.random))
+    counts = np.diff(relation.indptr)
+    crowded = {w.rv for w in weights if (counts[w.start : w.stop] > 1).any()}
+    alone = _components_without_gates(weights, likelihoods, entering, counts)
+    for gone, reason in (
+        (crowded, "an entry of it is multiplied by several indicators"),
+        (alone, "it meets no indicator"),
+    ):
+        if gone:
+            # A weight of the same likelihood cannot stay: the block is not Gaussian without it.
+            linked = {
+                rv for x in likelihoods if entering[x] & gone for rv in entering[x] & set(rvs)
+            }
+            rest = search.drop(rvs, linked, reason)
+            kept = [x for x in likelihoods if entering[x] & set(rest)]
+            if not rest:
+                return None, search.reasons
+            return _resolve_gates(search, rest, kept, indicators, entering)
+    gate = np.full(n, -1)
+    gate[counts == 1] = relation.indices
+    return WeightBlock(weights, gate, predictors), search.reasons
+
+
+def _scales_among(weights: list[WeightVariable], products: sp.csr_array) -> set[Tensor]:
+    """Return the positive weights that multiply others: scales, such as τ in τ·w."""
+    busy = np.unique(products.indices)
+    multiplied = [w for w in weights if ((busy >= w.start) & (busy < w.stop)).any()]
+    return {w.rv for w in multiplied if isinstance(w.rv.owner.op, HalfNormalRV | ExponentialRV)}
+
+
+def _components_without_gates(
+    weights: list[WeightVariable],
+    likelihoods: list[Tensor],
+    entering: dict[Any, set[Tensor]],
+    counts: np.ndarray,
+) -> set[Tensor]:
+    """Return the weights that share no likelihood, however indirectly, with a gated one."""
+    gated = {w.rv for w in weights if counts[w.start : w.stop].any()}
+    rvs = {w.rv for w in weights}
+    reached = set(gated)
+    while True:
+        more = {rv for x in likelihoods if entering[x] & reached for rv in entering[x] & rvs}
+        if more <= reached:
+            return rvs - reached
+        reached |= more
+
+
+def lay_out_weights(
+    rvs: list[Tensor], model: Model, point: dict[str, np.ndarray], d: int
+) -> list[WeightVariable]:
+    """Place the weights one after the other in the flat vector w."""
+    weights, start = [], 0
+    for rv in rvs:
+        shape = np.shape(point[model.rvs_to_values[rv].name])
+        stop = start + int(np.prod(shape))
+        value = rv.type(name=f"{rv.name} (natural)")
+        weights.append(WeightVariable(rv.name, rv, value, shape, start, stop))
+        start = stop
+    return weights
+
+
+def make_predictor(model: Model, likelihood: Tensor, weights: list[WeightVariable]) -> Predictor:
+    """Write a likelihood in terms of value variables and of natural weights."""
+    op = likelihood.owner.op
+    mean, scale = op.dist_params(likelihood.owner)
+    observed = model.rvs_to_values[likelihood]
+    if likelihood in model.free_RVs:
+        (observed,) = model.replace_rvs_by_values([likelihood])
+    mean, scale = on_natural_weights(model, [mean, scale], weights)
+    multivariate = isinstance(op, MvNormalRV)
+    return Predictor(likelihood.name, mean, scale, observed, multivariate)
+
+
+def on_natural_weights(
+    model: Model, expressions: list[Tensor], weights: list[WeightVariable]
+) -> list[Tensor]:
+    """Write expressions of random variables in terms of value variables and natural weights."""
+    natural = {w.rv: w.value for w in weights}
+    used = set(ancestors(expressions))
+    others = [rv for rv in model.basic_RVs if rv in used and rv not in natural]
+    values = model.replace_rvs_by_values(others)
+    replacements = natural | dict(zip(others, values, strict=True))
+    return list(clone_replace(expressions, replacements))
+
+
+def _gated_affine(
+    search: _Search, predictor: Predictor, weights: list[WeightVariable]
+) -> tuple[GateTracker, str]:
+    """Return what was found about the mean, and why it does not fit, if so."""
+    d, n = search.layout[-1].stop, weights[-1].stop
+    shifted = [w._replace(start=w.start + d, stop=w.stop + d) for w in weights]
+    natural = {w.value.name: np.full(w.shape, 0.5) for w in weights}
+    offsets = {b.value: Offset.VARIES for b in search.layout}
+    offsets |= {w.value: Offset.ZERO for w in weights}
+    tracker = GateTracker(d, n, offsets)
+    try:
+        known = analyse(
+            [predictor.mean],
+            (*search.layout, *shifted),
+            search.point | natural,
+            parameters={b.value for b in search.layout},
+            visit=tracker.visit,
+        )
+    except Exception as error:
+        return tracker, f"could not be evaluated at the start ({error})"
+    dependence = known[predictor.mean]
+    if dependence.degree > 1 or not dependence.shaped:
+        return tracker, "is not affine in the weights"
+    if tracker.offsets[predictor.mean] is Offset.VARIES:
+        return tracker, "depends on indicators apart from the weights they multiply"
+    return tracker, ""
