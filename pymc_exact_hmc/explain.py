@@ -8,13 +8,16 @@ from typing import Any
 
 from pymc.model import Model
 
-from pymc_exact_hmc.binary_move import Motion
+from pymc_exact_hmc.assembly import Assembly
+from pymc_exact_hmc.binary_move import BinaryMove
+from pymc_exact_hmc.gated_move import GatedMove
 from pymc_exact_hmc.model.binaries import why_not_binary
 from pymc_exact_hmc.model.factors import Factor
 from pymc_exact_hmc.model.forms import Form, RecognisedTerm
 from pymc_exact_hmc.model.recognise import Block
 from pymc_exact_hmc.model.sources import constant_scale
 
+NOT_GIVEN = "it is not among the variables given"
 ORDER = [Form.SEPARABLE, Form.QUADRATIC, Form.LOCAL, Form.MULTILINEAR, Form.GENERIC]
 PATHS = {
     Form.SEPARABLE: ("separable: each entry depends on one indicator", "one comparison"),
@@ -98,22 +101,59 @@ def explain(model: Model | None = None, vars: Any = None) -> Explanation:
     return ExactBinaryHMC(vars, model=model).explain()
 
 
-def explain_block(model: Model, block: Block, motion: Motion) -> Explanation:
-    """Return the explanation of a recognised block."""
+def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
+    """Return the explanation of what was put together for a model."""
+    block, weights = assembly.block, assembly.weights
     parts = [f"{b.name} ({b.stop - b.start})" for b in block.layout]
     plural = "indicator" if block.d == 1 else "indicators"
     taken = f"{', '.join(parts)}: {block.d} {plural}"
     values = {b.value for b in block.layout}
-    left = []
-    for rv in model.free_RVs:
-        if model.rvs_to_values[rv] not in values:
-            left.append(f"{rv.name} ({why_not_binary(rv) or 'it is not among the vars given'})")
+    names = set()
+    if weights is not None:
+        names = {w.name for w in weights.weights}
+        gated = ", ".join(f"{w.name} ({w.stop - w.start})" for w in weights.weights)
+        taken += f"; weights {gated}, {int((weights.gate >= 0).sum())} of them gated"
+    left = [
+        f"{rv.name} ({assembly.reasons.get(rv.name) or why_not_binary(rv) or NOT_GIVEN})"
+        for rv in model.free_RVs
+        if model.rvs_to_values[rv] not in values and rv.name not in names
+    ]
+    lines = [_factor_line(factor, block.terms_of(factor)) for factor in block.factors]
+    if weights is not None:
+        lines += [_likelihood_line(p.name, assembly) for p in weights.predictors]
+    return Explanation(taken, left, lines, _options(assembly), _notes(block))
+
+
+def _options(assembly: Assembly) -> str:
+    motion, move = assembly.motion, assembly.move
     low, high = motion.travel_time
     times = f"travel time {low:.3g}" if low == high else f"travel time {low:.3g} to {high:.3g}"
-    augmentation = type(motion.augmentation).__name__
-    options = f"{augmentation} augmentation, {times}, {motion.trajectories} per draw"
-    lines = [_factor_line(factor, block.terms_of(factor)) for factor in block.factors]
-    return Explanation(taken, left, lines, options, _notes(block))
+    options = f"{type(motion.augmentation).__name__} augmentation, {times}"
+    if isinstance(move, BinaryMove):
+        return f"{options}, {motion.trajectories} per draw"
+    kernel = f"{move.kernel} kernel"
+    return (
+        f"{options}, {kernel}, weights integrated out" if move.collapsed else f"{options}, {kernel}"
+    )
+
+
+def _likelihood_line(name: str, assembly: Assembly) -> FactorLine:
+    move = assembly.move
+    assert isinstance(move, GatedMove)
+    rows = next(rows for rows in move.gaussian.rows if rows.name == name)
+    when = "X'X computed once"
+    if rows.X_varies:
+        when = "evaluated at each call"
+    elif move.gaussian.varies:
+        when += ", rescaled at each call"
+    return FactorLine(
+        name,
+        "observed",
+        "gated Gaussian: linear in weights that indicators switch",
+        when,
+        "one comparison; a crossing updates the active weights",
+        "",
+    )
 
 
 def _factor_line(factor: Factor, terms: list[RecognisedTerm]) -> FactorLine:

@@ -13,6 +13,7 @@ from rich.table import Column
 STATS: dict[str, tuple[Any, Any]] = {
     "ehmc_hits": (np.int64, []),
     "ehmc_crossings": (np.int64, []),
+    "ehmc_reflections": (np.int64, []),
     "ehmc_travel_time": (np.float64, []),
     "ehmc_energy_error": (np.float64, []),
     "warning": (SamplerWarning, None),
@@ -22,6 +23,7 @@ STATS: dict[str, tuple[Any, Any]] = {
 MEANING = {
     "ehmc_hits": "walls hit in this draw",
     "ehmc_crossings": "hits that flipped an indicator",
+    "ehmc_reflections": "reflections of weights at their bounds",
     "ehmc_travel_time": "travel time of each trajectory of this draw",
     "ehmc_energy_error": "error of the energy bookkeeping when last checked",
 }

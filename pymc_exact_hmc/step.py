@@ -10,16 +10,9 @@ from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
 
-from pymc_exact_hmc.augmentations import AUGMENTATIONS
-from pymc_exact_hmc.binary_move import BinaryMove, Motion
-from pymc_exact_hmc.explain import Explanation, explain_block
-from pymc_exact_hmc.model.coefficients import Coefficients
-from pymc_exact_hmc.model.evaluation import ONCE
-from pymc_exact_hmc.model.forms import Form
+from pymc_exact_hmc.assembly import Options, assemble
+from pymc_exact_hmc.explain import Explanation, explain_assembly
 from pymc_exact_hmc.model.points import read_state, write_state
-from pymc_exact_hmc.model.recognise import recognise
-from pymc_exact_hmc.model.starts import Start
-from pymc_exact_hmc.model.verify import factor_evaluator, verify
 from pymc_exact_hmc.stats import (
     STATS,
     progress_columns,
@@ -27,11 +20,7 @@ from pymc_exact_hmc.stats import (
     stuck_warning,
     undefined_warning,
 )
-from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, parse_travel_time
 
-HITS_PER_DRAW = 2500
-"""Cheap wall hits that cost about as much as PyMC's own work per draw."""
-MAX_TRAJECTORIES = 10
 CHECK_EVERY = 50
 """Draws after which cached fields are computed afresh and the energy error is measured."""
 STUCK_AFTER = 500
@@ -53,8 +42,9 @@ class ExactBinaryHMC(BlockedStep):
     ----------
     vars
         Binary variables to sample: Bernoulli, DiscreteUniform(0, 1), Binomial(n=1) or
-        Categorical with two categories, of any shape. All of the model's by default; every
-        other variable is left to PyMC's own steps.
+        Categorical with two categories, of any shape; and Gaussian, truncated Gaussian or
+        exponential weights that they switch on and off in a Gaussian likelihood. All of the
+        model's by default; every other variable is left to PyMC's own steps.
     augmentation
         Law of the continuous variables whose signs are the indicators: ``"gaussian"``,
         ``"exponential"`` or ``"box"``.
@@ -66,6 +56,10 @@ class ExactBinaryHMC(BlockedStep):
         Trajectories per draw, each with y and its momentum drawn afresh. By default one if
         ``travel_time`` is given or a wall hit needs the compiled log-density; otherwise as
         many, up to 10, as cost no more than PyMC's own work per draw.
+    kernel
+        How Gaussian weights that indicators switch on and off are moved together with
+        them: ``"sheared"`` (the default), ``"paper"``, or ``"binary"`` to leave the weights
+        to other steps.
     model
         The PyMC model; that of the context by default.
     """
@@ -83,6 +77,7 @@ class ExactBinaryHMC(BlockedStep):
         augmentation: str = "gaussian",
         travel_time: float | tuple[float, float] | None = None,
         trajectories: int | None = None,
+        kernel: str | None = None,
         model: Model | None = None,
         blocked: bool = True,
         rng: Any = None,
@@ -94,30 +89,17 @@ class ExactBinaryHMC(BlockedStep):
                 "ExactBinaryHMC moves all its variables together: leave out blocked=False, and "
                 "use one step for each group of variables if they are to be sampled apart."
             )
-        if augmentation not in AUGMENTATIONS:
-            known = ", ".join(repr(name) for name in AUGMENTATIONS)
-            raise ValueError(f"augmentation must be one of {known}; got {augmentation!r}.")
         model = modelcontext(model)
-        parse_travel_time(travel_time, AUGMENTATIONS[augmentation])
         point = model.initial_point() if initial_point is None else initial_point
-        block = recognise(model, vars, point)
-        self.layout = block.layout
-        self.vars = [binary.value for binary in block.layout]
-        coefficients = Coefficients(block.terms, block.layout, point)
-        factors = factor_evaluator(block, ONCE)
-        start = read_state(point, block.layout)
-        verify(block, coefficients, factors, point, start)
-        self._start = Start(model, block, factors, start)
-        costly = any(t.form in (Form.GENERIC, Form.MULTILINEAR) for t in block.terms)
-        single = travel_time is not None or costly
-        self.motion = Motion(
-            AUGMENTATIONS[augmentation],
-            parse_travel_time(travel_time, AUGMENTATIONS[augmentation]),
-            _parse_trajectories(trajectories, block.d, single=single),
-        )
-        self._move = BinaryMove(coefficients, self.motion)
-        self._explanation = explain_block(model, block, self.motion)
-        self._names = ", ".join(binary.name for binary in block.layout)
+        options = Options(augmentation, travel_time, trajectories, kernel)
+        assembly = assemble(model, vars, point, options)
+        self.layout, self.motion = assembly.layout, assembly.motion
+        self._move, self._start = assembly.move, assembly.start
+        weights = [] if assembly.weights is None else assembly.weights.weights
+        taken = [binary.value for binary in self.layout]
+        self.vars = taken + [model.rvs_to_values[w.rv] for w in weights]
+        self._explanation = explain_assembly(model, assembly)
+        self._names = ", ".join(binary.name for binary in self.layout)
         self.tune = True
         self._start_chain(get_random_generator(rng))
 
@@ -163,6 +145,7 @@ class ExactBinaryHMC(BlockedStep):
         return {
             "ehmc_hits": int(tally.hits[0]),
             "ehmc_crossings": crossings,
+            "ehmc_reflections": self._move.reflections,
             "ehmc_travel_time": self._move.time,
             "ehmc_energy_error": self._move.energy_error,
             "warning": warning,
@@ -188,14 +171,3 @@ class ExactBinaryHMC(BlockedStep):
     @staticmethod
     def _make_progressbar_update_functions() -> Any:
         return progress_updates()
-
-
-def _parse_trajectories(trajectories: int | None, d: int, *, single: bool) -> int:
-    if trajectories is None:
-        hits = d * sum(DEFAULT_HITS_PER_WALL) / 2
-        return 1 if single else int(np.clip(round(HITS_PER_DRAW / hits), 1, MAX_TRAJECTORIES))
-    if not isinstance(trajectories, int | np.integer) or trajectories < 1:
-        raise ValueError(
-            f"trajectories must be a whole number of at least 1, got {trajectories!r}."
-        )
-    return int(trajectories)

@@ -2,7 +2,7 @@
 
 A wall j is reached with kinetic energy e_j. With Δ_j the energy drop of flipping s_j,
 
-    cross iff e_j + Δ_j > 0, and then e_j ← e_j + Δ_j;  otherwise bounce.       (eq. 8)
+    cross iff e_j + Δ_j > 0, and then e_j ← e_j + Δ_j;  otherwise bounce.       (eq. 9)
 
 Nothing else about y and q matters for s, so only e_j and the hit times are followed.
 """

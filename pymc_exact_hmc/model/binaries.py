@@ -46,22 +46,37 @@ def why_not_binary(rv: Variable[Any, Any]) -> str | None:
     return f"it is a {kind[0]}, not a binary distribution"
 
 
-def select_binaries(model: Model, user_vars: Any) -> list[Variable[Any, Any]]:
-    """Return the value variables of the binaries to take: those given, or all there are."""
+def select_variables(
+    model: Model, user_vars: Any
+) -> tuple[list[Variable[Any, Any]], list[Variable[Any, Any]]]:
+    """Return the value variables of the binaries to take, and the other variables given.
+
+    All binaries of the model if no variables are given.
+    """
     if user_vars is None:
-        chosen = [rv for rv in model.free_RVs if why_not_binary(rv) is None]
-        if not chosen:
-            found = ", ".join(f"{rv.name} ({why_not_binary(rv)})" for rv in model.free_RVs)
-            raise ValueError(
-                "The model has no free binary variable for ExactBinaryHMC to sample. It takes "
-                "Bernoulli, DiscreteUniform(0, 1), Binomial(n=1) and two-category Categorical "
-                f"variables; found: {found or 'no free variable at all'}."
-            )
-        return [model.rvs_to_values[rv] for rv in chosen]
-    return [_given_binary(model, var) for var in _as_list(user_vars)]
+        binaries = [rv for rv in model.free_RVs if why_not_binary(rv) is None]
+        others = []
+    else:
+        given = [_free_variable(model, var) for var in _as_list(user_vars)]
+        binaries = [rv for rv in given if why_not_binary(rv) is None]
+        others = [rv for rv in given if why_not_binary(rv) is not None]
+    if binaries:
+        return [model.rvs_to_values[rv] for rv in binaries], others
+    if others:
+        names = "; ".join(f"{rv.name}: {why_not_binary(rv)}" for rv in others)
+        raise ValueError(
+            "ExactBinaryHMC needs at least one binary variable and cannot take these alone "
+            f"({names})."
+        )
+    found = ", ".join(f"{rv.name} ({why_not_binary(rv)})" for rv in model.free_RVs)
+    raise ValueError(
+        "The model has no free binary variable for ExactBinaryHMC to sample. It takes "
+        "Bernoulli, DiscreteUniform(0, 1), Binomial(n=1) and two-category Categorical "
+        f"variables; found: {found or 'no free variable at all'}."
+    )
 
 
-def _given_binary(model: Model, var: Any) -> Variable[Any, Any]:
+def _free_variable(model: Model, var: Any) -> Variable[Any, Any]:
     name = getattr(var, "name", None) or repr(var)
     if isinstance(var, str) and var in model.named_vars:
         var = model[var]
@@ -74,10 +89,7 @@ def _given_binary(model: Model, var: Any) -> Variable[Any, Any]:
         raise ValueError(
             f"{name} is not a free variable of this model. Its free variables are: {names}."
         ) from error
-    reason = why_not_binary(model.values_to_rvs[value])
-    if reason is not None:
-        raise ValueError(f"ExactBinaryHMC cannot take {name}: {reason}.")
-    return value
+    return model.values_to_rvs[value]
 
 
 def _as_list(user_vars: Any) -> list[Any]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytensor.tensor as pt
 from numba import types
 from pymc.pytensorf import compile as compile_pymc
+from pytensor.compile.mode import get_mode
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 
@@ -23,6 +24,10 @@ from pymc_exact_hmc.model.evaluation import Point, on_flat_s
 from pymc_exact_hmc.model.forms import other_inputs
 
 Tensor: TypeAlias = Variable[Any, Any]
+
+# PyTensor 2.38 adds up whole numbers as such where a real sum is declared; multiplied in place,
+# that sum cuts real numbers.
+COMPILED = get_mode("NUMBA").excluding("inplace")
 
 
 class CompiledTerm:
@@ -48,7 +53,7 @@ class CompiledTerm:
             bits = pt.vector("s", dtype="int8", shape=s.type.shape)
             outputs = clone_replace(outputs, {s: bits.astype("float64")})
             s = bits
-        self.function = compile_pymc([s, theta], outputs, mode="NUMBA", on_unused_input="ignore")
+        self.function = compile_pymc([s, theta], outputs, mode=COMPILED, on_unused_input="ignore")
         self.theta = np.zeros(int(sum(np.size(point[name]) for name in self.names)))
         self._wrapped: Any = None
 

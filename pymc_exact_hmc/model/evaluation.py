@@ -11,6 +11,8 @@ from pymc.pytensorf import compile as compile_pymc
 from pytensor import Mode
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import toposort
+from pytensor.tensor.math import Prod, Sum
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.forms import other_inputs
@@ -71,8 +73,22 @@ def on_flat_s(
         block = s[binary.start : binary.stop].reshape(binary.shape)
         block = pt.specify_shape(block, binary.value.type.shape) if binary.shape else block
         replacements[binary.value] = block if relaxed else block.astype(binary.value.type.dtype)
-    replaced = clone_replace(list(outputs), replacements, rebuild_strict=not relaxed)
-    return list(replaced), s
+    if relaxed:
+        return _relax(outputs, replacements), s
+    return list(clone_replace(list(outputs), replacements)), s
+
+
+def _relax(outputs: Sequence[Tensor], replacements: dict[Tensor, Tensor]) -> list[Tensor]:
+    """Build a graph again on real numbers in place of whole ones."""
+    new = dict(replacements)
+    for node in toposort(outputs):
+        if new.keys().isdisjoint(node.inputs):
+            continue
+        # A sum of whole numbers insists on adding up whole numbers.
+        op = type(node.op)(axis=node.op.axis) if isinstance(node.op, Sum | Prod) else node.op
+        relaxed = op.make_node(*[new.get(x, x) for x in node.inputs])
+        new.update(zip(node.outputs, relaxed.outputs, strict=True))
+    return [new.get(x, x) for x in outputs]
 
 
 class Given:

@@ -46,7 +46,10 @@ class LikelihoodRows:
         offset, w = self._mean.at_ones, self._mean.w
         offset = clone_replace(offset, {w: pt.zeros(n)})
         self._target = Given([offset, predictor.observed.astype("float64").ravel()])
-        self._scale = Given([predictor.scale.astype("float64")])
+        scale = predictor.scale.astype("float64")
+        if not predictor.multivariate and not all(scale.type.broadcastable):
+            scale = scale + pt.zeros_like(predictor.observed)
+        self._scale = Given([scale])
         self.X_varies = predictor.random
         self.target_varies = self.X_varies or bool(self._target.names)
         self.varies = self.target_varies or bool(self._scale.names)
@@ -63,10 +66,14 @@ class LikelihoodRows:
             return Rows(self._X, target, 1.0 / np.square(scale.ravel()))
         factor = np.linalg.cholesky(scale)
         size = factor.shape[0]
-        whitened = np.column_stack([self._X, target]).reshape(-1, size, self._X.shape[1] + 1)
-        whitened = np.stack([solve_triangular(factor, part, lower=True) for part in whitened])
-        whitened = whitened.reshape(-1, self._X.shape[1] + 1)
+        parts = np.split(np.column_stack([self._X, target]), target.size // size)
+        whitened = np.concatenate([solve_triangular(factor, x, lower=True) for x in parts])
         return Rows(np.ascontiguousarray(whitened[:, :-1]), whitened[:, -1], np.ones(1))
+
+    def is_finite(self, point: Point) -> bool:
+        """Return whether predictors and data hold finite numbers only."""
+        rows = self.read(point)
+        return bool(np.isfinite(rows.X).all() and np.isfinite(rows.target).all())
 
     def gate_error(self, point: Point, gate: np.ndarray, rng: np.random.Generator) -> float:
         """Return the largest relative error of offset + X(s∘w) at random s and w."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_exact_hmc.model.analysis import analyse
-from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_binaries
+from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.factors import Factor, factors_of
 from pymc_exact_hmc.model.forms import RecognisedTerm, recognise_term
@@ -34,10 +35,15 @@ class Block:
         return [t for t in self.terms if t.term.factor == factor.name]
 
 
-def recognise(model: Model, user_vars: Any, point: dict[str, np.ndarray]) -> Block:
-    """Recognise the block of all binaries of a model, or of those given."""
-    layout = lay_out(select_binaries(model, user_vars), point)
-    factors = factors_of(model, layout)
+def recognise(
+    model: Model,
+    layout: tuple[BinaryVariable, ...],
+    point: dict[str, np.ndarray],
+    *,
+    without: Container[str] = (),
+) -> Block:
+    """Recognise the factors that touch the binaries, but those named in ``without``."""
+    factors = [factor for factor in factors_of(model, layout) if factor.name not in without]
     unknowns = {binary.value for binary in layout}
     terms: list[RecognisedTerm] = []
     for factor in factors:

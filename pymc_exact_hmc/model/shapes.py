@@ -17,9 +17,9 @@ from pytensor.tensor import basic as tensor_basic
 from pytensor.tensor import subtensor
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
-from pytensor.tensor.extra_ops import CumOp
+from pytensor.tensor.extra_ops import CumOp, Repeat
 from pytensor.tensor.math import Dot
-from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
+from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.sort import ArgSortOp, SortOp
 from pytensor.tensor.special import LogSoftmax, Softmax
 
@@ -54,6 +54,15 @@ SHAPE_KEEPING = (
     ),
 )
 """Operations whose shapes follow from the shapes of their inputs, whatever their values."""
+
+
+CHOOSING = tuple(
+    getattr(subtensor, name)
+    for name in ("AdvancedSubtensor", "AdvancedSubtensor1")
+    if hasattr(subtensor, name)
+)
+SHAPED_BY_REST = (tensor_basic.Alloc, Repeat, Reshape)
+"""Operations whose first input has no say in the shape of the result."""
 
 
 class Randomness(NamedTuple):
@@ -96,8 +105,8 @@ def _values_decide_shape(node: Apply[Any], values: set[Tensor]) -> bool:
         bounds = [e for e in entries if isinstance(e, slice)]
         return any(b in values for e in bounds for b in (e.start, e.stop, e.step) if b is not None)
     # Arrays of integers choose entries, as many as they have themselves.
-    choosing = type(node.op).__name__ in ("AdvancedSubtensor", "AdvancedSubtensor1")
-    deciding = inputs[1:] if choosing or isinstance(node.op, tensor_basic.Alloc) else inputs
+    choosing = isinstance(node.op, CHOOSING)
+    deciding = inputs[1:] if choosing or isinstance(node.op, SHAPED_BY_REST) else inputs
     return any(v in values and not (choosing and _integers(v)) for v in deciding)
 
 

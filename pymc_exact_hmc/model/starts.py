@@ -49,14 +49,26 @@ def _plain_inputs(draw: Tensor) -> list[Tensor]:
 
 
 class Start:
-    """Decides where a chain starts: where the user said, or else at a draw from p(s | θ)."""
+    """Decides where a chain starts: where the user said, or else at a draw from p(s | θ).
 
-    def __init__(self, model: Model, block: Block, factors: Evaluator, default: np.ndarray):
+    At most ``most`` indicators of a draw are kept at 1: each costs the first moves dearly.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        block: Block,
+        factors: Evaluator,
+        default: np.ndarray,
+        *,
+        most: int | None = None,
+    ):
         rvs = [model.values_to_rvs[binary.value] for binary in block.layout]
         given = any(model.rvs_to_initial_values.get(rv) is not None for rv in rvs)
         self._default = None if given else default
         self._draw = PriorDraw(model, block.layout)
         self._factors = factors
+        self._most = most
         self._names = [factor.name for factor in block.factors]
         self._variables = ", ".join(binary.name for binary in block.layout)
 
@@ -64,7 +76,7 @@ class Start:
         """Return the state to start from; raise ``SamplingError`` if the model forbids it."""
         if self._default is not None and np.array_equal(s, self._default):
             for _ in range(TRIES):
-                drawn = self._draw(point, rng)
+                drawn = self._thin(self._draw(point, rng), rng)
                 if np.isfinite(self._factors(drawn, point)).all():
                     return drawn
         for name, value in zip(self._names, self._factors(s, point), strict=True):
@@ -74,4 +86,10 @@ class Start:
                     "that the model allows, with initvals= in pm.sample or initval= in the "
                     f"distribution of {self._variables}."
                 )
+        return s
+
+    def _thin(self, s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        on = np.flatnonzero(s)
+        if self._most is not None and on.size > self._most:
+            s[rng.permutation(on)[self._most :]] = 0
         return s

@@ -19,11 +19,14 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
-from pytensor.tensor.basic import Alloc, Join, MakeVector, ScalarFromTensor
+from pytensor.tensor.basic import Alloc, ScalarFromTensor
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import All, Dot, Sum
 from pytensor.tensor.math import Any as Any_
 from pytensor.tensor.shape import Reshape
+
+from pymc_exact_hmc.model.joins import JOINS, first_part
+from pymc_exact_hmc.model.shapes import randomness
 
 Tensor: TypeAlias = Variable[Any, Any]
 
@@ -39,8 +42,9 @@ class Term(NamedTuple):
 class _Splitter:
     """Walks down one log-density; ``unknowns`` are the value variables of the binaries."""
 
-    def __init__(self, unknowns: set[Tensor]):
+    def __init__(self, unknowns: set[Tensor], random_shapes: set[Tensor]):
         self.unknowns = unknowns
+        self.random_shapes = random_shapes
         self._touched: dict[Tensor, bool] = {}
 
     def touches(self, variable: Tensor) -> bool:
@@ -50,6 +54,9 @@ class _Splitter:
 
     def split(self, tensor: Tensor, coefficient: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         if not self.touches(tensor):
+            return
+        if tensor in self.random_shapes:  # also what does not touch s counts, by its repeats
+            yield coefficient, tensor
             return
         node = tensor.owner
         op = None if node is None else node.op
@@ -69,8 +76,8 @@ class _Splitter:
             yield from self.split(pt.mul(*node.inputs), coefficient)
         elif isinstance(op, DimShuffle | Reshape):
             yield from self.split(node.inputs[0], coefficient)
-        elif isinstance(op, Join | MakeVector):
-            for part in node.inputs[1 if isinstance(op, Join) else 0 :]:
+        elif isinstance(op, JOINS):
+            for part in node.inputs[first_part(node) :]:
                 yield from self.split(part, coefficient)
         elif isinstance(op, CheckAndRaise):
             yield from self.split(node.inputs[0], coefficient)
@@ -100,10 +107,10 @@ class _Splitter:
         operation = op.scalar_op if isinstance(op, Elemwise) else None
         if isinstance(op, (All if wanted else Any_) | DimShuffle | ScalarFromTensor):
             yield from self.split_condition(node.inputs[0], wanted=wanted)
-        elif isinstance(op, Join | MakeVector):
-            for part in node.inputs[1 if isinstance(op, Join) else 0 :]:
+        elif isinstance(op, JOINS):
+            for part in node.inputs[first_part(node) :]:
                 yield from self.split_condition(part, wanted=wanted)
-        elif isinstance(operation, scalar.AND if wanted else scalar.OR):
+        elif isinstance(operation, scalar.AND if wanted else scalar.OR) and is_boolean(node):
             for part in node.inputs:
                 yield from self.split_condition(part, wanted=wanted)
         elif isinstance(operation, scalar.Invert) and condition.type.dtype == "bool":
@@ -170,6 +177,11 @@ def wanted_condition(operation: Any, node: Any) -> bool | None:
     return False if branches == (-np.inf, 0.0) else None
 
 
+def is_boolean(node: Any) -> bool:
+    """Return whether an operation works on truth values: on numbers it works bit by bit."""
+    return all(x.type.dtype == "bool" for x in node.inputs)
+
+
 def is_positive(coefficient: Tensor) -> bool:
     """Return whether a coefficient is a positive constant, whatever the other variables."""
     (folded,) = constant_fold([coefficient], raise_not_constant=False)
@@ -188,6 +200,6 @@ def constant_value(variable: Tensor) -> float | None:
 
 def split_factor(name: str, logp: Tensor, unknowns: set[Tensor]) -> list[Term]:
     """Return the terms of a factor's log-density that touch the indicators."""
-    splitter = _Splitter(unknowns)
+    splitter = _Splitter(unknowns, randomness([logp]).shapes)
     pairs = splitter.split(logp, pt.constant(1.0))
     return [Term(name, coefficient, tensor) for coefficient, tensor in pairs]

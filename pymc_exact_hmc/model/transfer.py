@@ -20,6 +20,7 @@ from pytensor.tensor.extra_ops import CumOp, Repeat
 from pytensor.tensor.shape import Reshape, SpecifyShape
 
 from pymc_exact_hmc.model.dependence import NOT_POLYNOMIAL, Dependence, Situation
+from pymc_exact_hmc.model.joins import JOINS, first_part, join
 
 Array = np.ndarray
 Rule = Callable[[Situation, int], Dependence | None]
@@ -56,6 +57,8 @@ MOVES = (
 
 def transfer(situation: Situation, d: int) -> list[Dependence | None]:
     """Return the dependence of each output of a node."""
+    if not situation.touched:  # ones_like(s) and what follows: only the shape is of s
+        return [None for _ in situation.node.outputs]
     if len(situation.node.outputs) > 1:
         return [mix(situation, d) for _ in situation.node.outputs]
     dependence = _rule(situation.node.op)(situation, d)
@@ -216,7 +219,9 @@ def product(situation: Situation, d: int) -> Dependence:
     both = len(situation.touched) == 2
     degree = min(sum(_of(situation, i).degree for i in situation.touched), NOT_POLYNOMIAL)
     multilinear = all(_of(situation, i).multilinear for i in situation.touched)
-    if a.ndim > 2 or b.ndim > 2:
+    op = situation.node.op
+    batched = isinstance(op, Blockwise) and op.batch_ndim(situation.node) > 0
+    if batched or a.ndim > 2 or b.ndim > 2:
         return _spread(situation, d, degree, multilinear=multilinear and not both)
     rows, cols = (1 if a.ndim == 1 else a.shape[0]), (1 if b.ndim == 1 else b.shape[1])
     parts = []
@@ -273,7 +278,7 @@ def cumulation(situation: Situation, d: int) -> Dependence:
 def movement(situation: Situation, d: int) -> Dependence:
     """Follow each entry to where an operation copies it, by moving numbered entries."""
     op, node = situation.node.op, situation.node
-    only_first = not isinstance(op, tensor_basic.Join | tensor_basic.MakeVector)
+    only_first = not isinstance(op, JOINS)
     if isinstance(op, CheckAndRaise):
         return _of(situation, 0) if situation.touched == [0] else mix(situation, d)
     if only_first and situation.touched != [0]:
@@ -282,7 +287,11 @@ def movement(situation: Situation, d: int) -> Dependence:
         return mix(situation, d)
     numbered, supports = _number_entries(situation, only_first=only_first)
     out: list[list[Any]] = [[None]]
-    node.op.perform(node, numbered, out)
+    if only_first:
+        node.op.perform(node, numbered, out)
+    else:
+        # Performed as it stands, a join of booleans or small integers would cut the numbers.
+        out[0][0] = join(node, numbered)
     ids = np.asarray(out[0][0]).ravel().astype(np.int64)
     support = sp.csr_array(sp.vstack(supports))[ids]
     touched = [_of(situation, i) for i in situation.touched]
@@ -295,8 +304,7 @@ def _number_entries(
     """Replace data inputs by arrays of row numbers into the stacked supports."""
     numbered, supports, start = list(situation.values), [], 0
     d = _of(situation, situation.touched[0]).support.shape[1]
-    is_join = isinstance(situation.node.op, tensor_basic.Join)
-    for i in [0] if only_first else range(1 if is_join else 0, len(numbered)):
+    for i in [0] if only_first else range(first_part(situation.node), len(numbered)):
         shape = np.shape(situation.values[i])
         n = int(np.prod(shape))
         dependence = situation.inputs[i]

@@ -44,7 +44,7 @@ def _disagrees(
     s: np.ndarray,
     rng: np.random.Generator,
 ) -> bool:
-    settings = [point] + ([_jittered(point, rng)] if coefficients.varies else [])
+    settings = [point] + ([jittered(point, rng)] if coefficients.varies else [])
     return any(
         _walk_disagrees(coefficients, model_terms, setting, s.copy(), rng) for setting in settings
     )
@@ -68,19 +68,20 @@ def _walk_disagrees(
         own = energy_drop(energy, s, j)
         s[j] ^= 1
         flipped = np.asarray(model_terms(s, point), dtype=float)
-        if not _close(own, flipped.sum() - current.sum(), current):
+        if not close(own, flipped.sum() - current.sum(), current):
             return True
         if np.isfinite(flipped).all():
             current = flipped
         else:
             s[j] ^= 1
         own_now = fresh_log_density(energy, s)
-        if not _close(own_now - own_start, current.sum() - start, current):
+        if not close(own_now - own_start, current.sum() - start, current):
             return True
     return False
 
 
-def _close(own: float, model: float, size: np.ndarray) -> bool:
+def close(own: float, model: float, size: np.ndarray) -> bool:
+    """Return whether a difference of log-densities agrees with the model's own."""
     if np.isnan(model):
         return True  # the model itself does not say; such flips bounce and are counted
     if np.isinf(own) or np.isinf(model):
@@ -89,7 +90,8 @@ def _close(own: float, model: float, size: np.ndarray) -> bool:
     return abs(own - model) <= 1e-6 * (1.0 + float(np.abs(size).sum()))
 
 
-def _jittered(point: Point, rng: np.random.Generator) -> Point:
+def jittered(point: Point, rng: np.random.Generator) -> Point:
+    """Return a second setting of the continuous variables."""
     return {
         name: value + JITTER * rng.standard_normal(value.shape)
         if value.dtype.kind == "f"

@@ -52,7 +52,11 @@ class _Products(NamedTuple):
 
 
 class WeightCoefficients:
-    """Holds the Gaussian of the weights; ``update`` brings it to a point of the model."""
+    """Holds the Gaussian of the weights; ``update`` brings it to a point of the model.
+
+    The Gram matrix of the block is to be multiplied by ``scale``; ``gram_changed`` tells
+    whether it has itself changed at the last update.
+    """
 
     def __init__(
         self,
@@ -71,7 +75,9 @@ class WeightCoefficients:
         self.block: Block = make_block(
             gram, empty, empty + 1, empty, weights.gate, n_gates=layout[-1].stop
         )
+        self.scale, self.gram_changed = 1.0, True
         self._write(point)
+        self.block.gram.scale[0] = self.scale
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
@@ -107,12 +113,14 @@ class WeightCoefficients:
     def _write_dense(self, gram: DenseGram, rows: list[Rows]) -> None:
         slope = np.zeros(self.n)
         if len(rows) == 1:
-            made, ratio = self._product(0, rows[0])
-            if gram.M is not made.gram:
+            known = self._products[0]
+            made, self.scale = self._product(0, rows[0])
+            self.gram_changed = known is None or made.gram is not known.gram
+            if self.gram_changed:
                 gram.M[:] = made.gram
-            gram.scale[0] = ratio
-            slope += ratio * made.slope
+            slope += self.scale * made.slope
         else:
+            self.gram_changed, self.scale = True, 1.0
             gram.M[:] = 0.0
             for k, part in enumerate(rows):
                 made, ratio = self._product(k, part)
@@ -136,7 +144,7 @@ class WeightCoefficients:
         return made, 1.0
 
     def _write_design(self, gram: DesignGram, rows: list[Rows]) -> None:
-        start = 0
+        self.gram_changed, self.scale, start = True, 1.0, 0
         for part, source in zip(rows, self.rows, strict=True):
             stop = start + part.target.size
             if source.X_varies:

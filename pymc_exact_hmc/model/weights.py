@@ -116,14 +116,23 @@ def why_not_weight(model: Model, rv: Tensor) -> str | None:
 
 
 def recognise_weights(
-    model: Model, layout: tuple[BinaryVariable, ...], point: dict[str, np.ndarray]
+    model: Model,
+    layout: tuple[BinaryVariable, ...],
+    point: dict[str, np.ndarray],
+    *,
+    among: list[Tensor] | None = None,
 ) -> tuple[WeightBlock | None, dict[str, str]]:
-    """Return the block of weights that meet an indicator, and why others were not taken."""
+    """Return the block of weights that meet an indicator, and why others were not taken.
+
+    ``among`` limits what may be taken.
+    """
     search = _Search(model, layout, point)
     indicators = {model.values_to_rvs[binary.value] for binary in layout}
     rvs = []
     for rv in model.free_RVs:
         reason = why_not_weight(model, rv)
+        if among is not None and rv not in among:
+            reason = "it is not among the variables given"
         if reason is None:
             rvs.append(rv)
         elif rv not in indicators:

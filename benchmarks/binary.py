@@ -1,0 +1,330 @@
+"""Measure ExactBinaryHMC against its targets, as ratios within one run.
+
+    python benchmarks/binary.py [--quick] [--only NAME ...] [--output FOLDER]
+
+Prints a Markdown table and writes binary.md and binary.csv, to benchmarks/results by default.
+``--quick`` checks that everything runs; its numbers mean little. ``--only kernel memory`` runs
+these benchmarks alone. Compilation is not timed, except in "start".
+"""
+
+import argparse
+import importlib.metadata
+import math
+import os
+import platform
+import subprocess
+import sys
+import time
+from datetime import date
+from pathlib import Path
+
+import numba
+import numpy as np
+import pymc as pm
+from effective import worst_effective_size
+from metropolis import metropolis
+from models import D, ising_ring, ising_torus, mixture, non_polynomial, ring_bonds
+from pymc.backends.ndarray import NDArray
+from table import Row, markdown, number, save
+
+from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.augmentations import AUGMENTATIONS
+from pymc_exact_hmc.dynamics.tally import empty_tally
+from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
+from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.travel_time import parse_travel_time
+
+HERE = Path(__file__).parent
+GAUSSIAN = AUGMENTATIONS["gaussian"]
+PROPOSALS_PER_RECORD = int(0.75 * D)
+PAPER_TIME = 12.5 * math.pi
+TIMINGS = 5
+
+
+def sampling(quick):
+    """1D Ising model in pm.sample, effective draws per second of both samplers."""
+    draws = 300 if quick else 3000
+    samplers = {"ours": ExactBinaryHMC, "BinaryGibbsMetropolis": pm.BinaryGibbsMetropolis}
+    values, details = [], []
+    with ising_ring() as model:
+        steps = {name: method([model["x"]]) for name, method in samplers.items()}
+        equilibrium = run_pymc(steps["ours"], 100, 0)[0]
+        run_pymc(steps["BinaryGibbsMetropolis"], 5, 0)
+        for seed in seeds(quick):
+            rates, texts = [], []
+            for name, step in steps.items():
+                states, seconds = run_pymc(step, draws, seed, start=equilibrium[-1])
+                size, worst = worst_effective_size(2 * states - 1, ring_bonds)
+                rates.append(size / seconds)
+                per_draw = f"{name}: {number(size / draws)} per draw ({worst})"
+                texts.append(f"{per_draw}, {number(draws / seconds)} draws/s")
+            values.append(rates[0] / rates[1])
+            details.append("; ".join(texts))
+    name = "1D Ising in `pm.sample` against `BinaryGibbsMetropolis`, effective draws per second"
+    return [Row(name, "×", 500, True, values, details)]
+
+
+def run_pymc(step, draws, seed, start=None):
+    """Return the states of a chain and the seconds that PyMC spent on the draws."""
+    idata = pm.sample(
+        draws,
+        tune=0,
+        chains=1,
+        cores=1,
+        step=step,
+        initvals=None if start is None else {"x": start},
+        random_seed=seed,
+        progressbar=False,
+        quiet=True,
+        compute_convergence_checks=False,
+    )
+    return idata.posterior["x"].values[0], idata.posterior.attrs["sampling_time"]
+
+
+def kernel(quick):
+    """1D Ising model, kernels alone: default and paper's travel time, and Metropolis."""
+    recorded = 2000 if quick else 20_000
+    chain = Chain()
+    samplers = {
+        "default": chain.hmc(None),
+        "12.5π": chain.hmc(PAPER_TIME),
+        "Metropolis": chain.metropolis(),
+    }
+    ratios, details = {"12.5π": [], "Metropolis": []}, {"12.5π": [], "Metropolis": []}
+    for seed in seeds(quick):
+        chain.restart(seed)
+        sizes = {name: chain.effective(run, recorded) for name, run in samplers.items()}
+        seconds = fastest({name: lambda run=run: run(recorded) for name, run in samplers.items()})
+        rates = {name: sizes[name][0] / seconds[name] for name in samplers}
+        texts = {
+            name: f"{name}: {number(size / recorded)} per record ({worst}), "
+            f"{number(1e6 * seconds[name] / recorded)} µs"
+            for name, (size, worst) in sizes.items()
+        }
+        for other in ratios:
+            ratios[other].append(rates["default"] / rates[other])
+            details[other].append(f"{texts['default']}; {texts[other]}")
+    against = "1D Ising, kernel alone against compiled random-site Metropolis"
+    paper = "1D Ising, default kernel against the same at the paper's T = 12.5π"
+    return [
+        Row(against, "×", 1.5, True, ratios["Metropolis"], details["Metropolis"]),
+        Row(paper, "×", 2, True, ratios["12.5π"], details["12.5π"]),
+    ]
+
+
+class Chain:
+    """A state of the 1D Ising model that kernels move in place."""
+
+    def __init__(self):
+        self.energy = ExactBinaryHMC(model=ising_ring()).coefficients.energy
+        self.workspace, self.tally = make_workspace(D), empty_tally(D)
+
+    def restart(self, seed):
+        self.rng = np.random.default_rng(seed)
+        self.s = self.rng.integers(0, 2, D).astype(np.int8)
+        self.stream = seed_words(self.rng)
+        refresh_caches(self.energy, self.s)
+        self.hmc(None)(100)
+
+    def hmc(self, travel_time):
+        """Return a function that makes n trajectories in one call."""
+        shortest, longest = parse_travel_time(travel_time, GAUSSIAN)
+
+        def run(n):
+            full, rest = np.divmod(self.rng.uniform(shortest, longest, n) / math.pi, 1.0)
+            n_hits = full.astype(np.int64) * D + self.rng.binomial(D, rest)
+            state = (self.s, self.stream, longest, n_hits, self.workspace, self.tally)
+            transition(GAUSSIAN, self.energy, *state)
+
+        return run
+
+    def metropolis(self):
+        """Return a function that makes the proposals of n records in one call."""
+        return lambda n: metropolis(self.energy, self.s, self.stream, n * PROPOSALS_PER_RECORD)
+
+    def effective(self, run, n):
+        """Return the worst effective size of n states recorded one by one, and its name."""
+        states = np.empty((n, D), np.int8)
+        for k in range(n):
+            run(1)
+            states[k] = self.s
+        return worst_effective_size(2 * states - 1, ring_bonds)
+
+
+def lattice(quick):
+    """100 × 100 lattice: a step against PyMC's recording of the point."""
+    draws = 100 if quick else 1000
+    model = ising_torus()
+    step = ExactBinaryHMC(model=model)
+    values, details = [], []
+    for seed in seeds(quick):
+        step.set_rng(np.random.default_rng(seed))
+        trace = NDArray(model=model)
+        trace.setup(draws, 0, step.stats_dtypes)
+        point = model.initial_point()
+        stepping = recording = 0.0
+        for k in range(2 * draws):
+            start = time.perf_counter()
+            point, stats = step.step(point)
+            middle = time.perf_counter()
+            # The first half is the way to equilibrium.
+            if k >= draws:
+                trace.record(point, stats, in_warmup=False)
+                stepping += middle - start
+                recording += time.perf_counter() - middle
+        values.append(stepping / recording)
+        step_time, record_time = (number(1e6 * t / draws) for t in (stepping, recording))
+        details.append(f"step {step_time} µs, record {record_time} µs")
+    name = "2D Ising, L = 100: time of a step over PyMC's recording"
+    return [Row(name, "×", 1, False, values, details)]
+
+
+def memory(quick):
+    """100 × 100 lattice: peak memory with the step, beyond that of an empty model."""
+    values, details = [], []
+    for _ in seeds(quick):
+        ours, empty = (child("memory", kind) for kind in ("ours", "empty"))
+        values.append(ours - empty)
+        details.append(f"with the step {number(ours)} MB, empty model {number(empty)} MB")
+    name = "2D Ising, L = 100: peak memory beyond an empty model"
+    return [Row(name, " MB", 300, False, values, details)]
+
+
+def labels(quick):
+    """20 000 mixture labels, with means that change at every call."""
+    calls = 20 if quick else 200
+    values, details = [], []
+    for seed in seeds(quick):
+        rng = np.random.default_rng(seed)
+        model = mixture(rng)
+        step = ExactBinaryHMC([model["z"]], model=model, rng=rng)
+        point, _ = step.step(model.initial_point())
+        seconds = 0.0
+        for _ in range(calls):
+            point["mu"] = np.array([-1.0, 1.0]) + 0.02 * rng.standard_normal(2)
+            start = time.perf_counter()
+            point, stats = step.step(point)
+            seconds += time.perf_counter() - start
+        values.append(1e3 * seconds / calls)
+        details.append(f"{stats[0]['ehmc_hits']} hits, {stats[0]['ehmc_crossings']} crossings")
+    return [Row("20 000 mixture labels: a step", " ms", 5, False, values, details)]
+
+
+def generic(quick):
+    """A potential of no known form: a step against its hits times one log-density each."""
+    calls = 20 if quick else 200
+    values, details = [], []
+    for seed in seeds(quick):
+        rng = np.random.default_rng(seed)
+        model = non_polynomial(rng)
+        step = ExactBinaryHMC(model=model, rng=rng)
+        evaluate = compiled_log_density(model)
+        point = step.step(model.initial_point())[0]
+        per_hit, per_call = [], []
+        for _ in range(TIMINGS):
+            seconds, (point, hits) = timed(lambda start=point: many_steps(step, start, calls))
+            per_hit.append(seconds / hits)
+            seconds, _ = timed(lambda x=point["x"].copy(), n=hits: evaluate(x, n))
+            per_call.append(seconds / hits)
+        values.append(min(per_hit) / min(per_call))
+        texts = (number(1e6 * min(times)) for times in (per_hit, per_call))
+        details.append("{} µs per hit, {} µs per log-p".format(*texts))
+    name = "generic path: a step over hits × one compiled log-p"
+    return [Row(name, "×", 1.5, False, values, details)]
+
+
+def many_steps(step, point, calls):
+    """Return the point after many steps, and the walls hit on the way."""
+    hits = 0
+    for _ in range(calls):
+        point, stats = step.step(point)
+        hits += stats[0]["ehmc_hits"]
+    return point, hits
+
+
+def compiled_log_density(model):
+    """Return a compiled loop over PyMC's own log-density of a model, compiled by numba."""
+    function = model.compile_logp(mode="NUMBA").f
+    log_density = function.vm.jit_fn
+    data = tuple(cell.storage[0] for cell in function.input_storage[1:])
+
+    @numba.njit
+    def loop(x, data, n):
+        total = 0.0
+        for k in range(n):
+            # Another state each time, so that nothing can be moved out of the loop.
+            x[k % x.size] ^= 1
+            total += log_density(x, *data)[0].item()
+        return total
+
+    loop(np.zeros(model.initial_point()["x"].size, np.int64), data, 1)
+    return lambda x, n: loop(x, data, n)
+
+
+def start(quick):
+    """Seconds from import to first draw in a fresh process, beyond PyMC's own."""
+    for kind in ("ours", "pymc"):  # the first run fills the caches on disk
+        child("start", kind)
+    values, details = [], []
+    for _ in seeds(quick):
+        ours, own = (child("start", kind) for kind in ("ours", "pymc"))
+        values.append(ours - own)
+        details.append(f"ours {number(ours)} s, BinaryMetropolis {number(own)} s")
+    return [Row("start: import to first draw, beyond PyMC's own", " s", 3, False, values, details)]
+
+
+def seeds(quick):
+    return range(1, 2 if quick else 6)
+
+
+def timed(function):
+    """Return the seconds a call takes, and its result."""
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+def fastest(functions):
+    """Return the fewest seconds of several calls of each function, called in turn."""
+    rounds = [{name: timed(f)[0] for name, f in functions.items()} for _ in range(TIMINGS)]
+    return {name: min(r[name] for r in rounds) for name in functions}
+
+
+def child(*arguments):
+    """Return the number that a measurement in a fresh process prints."""
+    command = [sys.executable, str(HERE / "child.py"), *arguments]
+    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return float(result.stdout.split()[-1])
+
+
+def heading(quick):
+    """Describe the run: date, machine and versions."""
+    packages = ["pymc", "pytensor", "numba", "numpy"]
+    versions = [f"{name} {importlib.metadata.version(name)}" for name in packages]
+    machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
+    python = f"Python {platform.python_version()}"
+    kind = "a quick run, whose numbers mean little" if quick else f"{len(seeds(quick))} repeats"
+    return f"{date.today()}; {machine}; {python}, {', '.join(versions)}; {kind}."
+
+
+BENCHMARKS = [sampling, kernel, lattice, memory, labels, generic, start]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="check that everything runs")
+    names = [benchmark.__name__ for benchmark in BENCHMARKS]
+    parser.add_argument("--only", nargs="+", metavar="NAME", default=names, choices=names)
+    parser.add_argument("--output", default=HERE / "results", help="folder for the results")
+    options = parser.parse_args()
+    rows = []
+    for benchmark in BENCHMARKS:
+        if benchmark.__name__ in options.only:
+            print(f"… {benchmark.__name__}: {benchmark.__doc__}", file=sys.stderr, flush=True)
+            rows += benchmark(options.quick)
+    print(heading(options.quick), markdown(rows), sep="\n\n")
+    save(rows, heading(options.quick), options.output)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Move the indicators together with the Gaussian weights that they switch on and off."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pymc.exceptions import SamplingError
+
+from pymc_exact_hmc.binary_move import Motion
+from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
+from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
+from pymc_exact_hmc.energies import Sum
+from pymc_exact_hmc.model.coefficients import Coefficients
+from pymc_exact_hmc.model.evaluation import Point
+from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
+from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
+from pymc_exact_hmc.random_stream import Stream, seed_words
+from pymc_exact_hmc.weights.active import (
+    FULL,
+    PAIR_M,
+    SINGULAR,
+    expire,
+    make_active,
+    remember_gram,
+    rescale_gram,
+)
+from pymc_exact_hmc.weights.calls import Call, SingularPrecisionError, make_call
+from pymc_exact_hmc.weights.collapsed import Collapsed
+from pymc_exact_hmc.weights.conditional import draw_weights
+from pymc_exact_hmc.weights.paper import paper_transition
+from pymc_exact_hmc.weights.refreshing import refresh_active
+from pymc_exact_hmc.weights.sheared import sheared_transition
+from pymc_exact_hmc.weights.workspace import Clocks, empty_attempts, make_walls
+
+Vector = npt.NDArray[np.float64]
+State = npt.NDArray[np.int8]
+KERNELS = {"sheared": sheared_transition, "paper": paper_transition}
+"""The kernels that move weights, by the name a user gives."""
+
+
+class GatedMove:
+    """Moves (s, w) by the sheared kernel, by the paper's, or with w integrated out.
+
+    The sheared kernel integrates w out where no weight is truncated.
+    """
+
+    def __init__(
+        self,
+        prior: Coefficients,
+        gaussian: WeightCoefficients,
+        placed: list[PlacedWeight],
+        motion: Motion,
+        kernel: str,
+        *,
+        half_turns: tuple[float, float] | None,
+    ):
+        self.prior, self.gaussian, self.motion = prior, gaussian, motion
+        self._placed, self.kernel = placed, kernel
+        d, block = prior.d, gaussian.block
+        self.collapsed = kernel == "sheared" and not block.is_truncated
+        self.tally: Tally = empty_tally(d)
+        self._attempts = empty_attempts(d)
+        self._walls, self._workspace = make_walls(d, gaussian.n), make_workspace(d)
+        self._clocks = _clocks(kernel, half_turns)
+        self._active = make_active(block)
+        self.time = self.energy_error = 0.0
+        self.forget()
+
+    @property
+    def reflections(self) -> int:
+        """Contacts with the bounds of weights in the last call."""
+        return int(self._attempts.contacts[0])
+
+    def forget(self) -> None:
+        """Start a chain: nothing is known about the last state."""
+        self.energy_error = 0.0
+        self._last_state = b""
+        expire(self._active)
+
+    def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
+        """Move s in place; return the value variables of the weights, moved with it."""
+        if self.prior.update(point) or check or s.tobytes() != self._last_state:
+            refresh_caches(self.prior.energy, s)
+        self._update_gaussian(point)
+        lower, upper = self.gaussian.bounds
+        w = read_weights(point, self._placed, lower, upper)
+        clear(self.tally)
+        self._attempts.contacts[0] = 0
+        try:
+            move = self._move_collapsed if self.collapsed else self._move_jointly
+            move(s, w, rng)
+        except SingularPrecisionError as error:
+            raise SamplingError(f"{', '.join(p.name for p in self._placed)}: {error}.") from error
+        if check:
+            self.energy_error = self._cache_error(s)
+        self._last_state = s.tobytes()
+        moved = {p.name: point[p.name] for p in self._placed}
+        write_weights(moved, w, self._placed, lower, upper)
+        return moved
+
+    def _update_gaussian(self, point: Point) -> None:
+        active = self._active
+        if not self.gaussian.update(point):
+            return
+        block, pairs = self.gaussian.block, active.pair[PAIR_M]
+        if self.gaussian.gram_changed:
+            block.gram.scale[0] = self.gaussian.scale
+            remember_gram(block.gram, block.pairs, active.diagonal, pairs, active.slots)
+        else:
+            rescale_gram(
+                block.gram, self.gaussian.scale, active.diagonal, pairs, active.rows, active.slots
+            )
+        expire(active)
+
+    def _move_jointly(self, s: State, w: Vector, rng: np.random.Generator) -> None:
+        call = Call(
+            KERNELS[self.kernel],
+            self.prior.energy,
+            self.gaussian.block,
+            self._active,
+            self._walls,
+            self._clocks,
+            self.tally,
+            self._attempts,
+        )
+        self.time = self._clocks.w_time
+        self._active = make_call(call, s, w, seed_words(rng)).active
+
+    def _move_collapsed(self, s: State, w: Vector, rng: np.random.Generator) -> None:
+        motion = self.motion
+        start, stream = s.copy(), seed_words(rng)
+        self.time, n_hits = motion.travel_time.draw(
+            rng, motion.augmentation, s.size, motion.trajectories
+        )
+        while not self._travel(s, stream.copy(), n_hits, w):
+            s[:] = start
+            refresh_caches(self.prior.energy, s)
+            self._active = make_active(self.gaussian.block, 2 * self._active.P.size)
+            clear(self.tally)
+
+    def _travel(self, s: State, stream: Stream, n_hits: Any, w: Vector) -> bool:
+        """Move s over the collapsed energy and draw w; return whether P had seats enough."""
+        active, block = self._active, self.gaussian.block
+        refresh_active(block, active, s)
+        if active.count[FULL]:
+            return False
+        energy = Sum(self.prior.energy, Collapsed(block, active))
+        motion = self.motion
+        transition(
+            motion.augmentation, energy, s, stream, self.time, n_hits, self._workspace, self.tally
+        )
+        if active.count[SINGULAR]:
+            raise SingularPrecisionError("the weights that are on are linearly dependent")
+        if active.count[FULL]:
+            return False
+        draw_weights(block, active, w, stream)
+        return True
+
+    def _cache_error(self, s: State) -> float:
+        """Return the largest error of a cached log-odds; leave the caches fresh."""
+        active = self._active
+        before = _log_odds(active.D, active.rho)
+        refresh_active(self.gaussian.block, active, s)
+        return float(np.max(np.abs(_log_odds(active.D, active.rho) - before)))
+
+
+def _log_odds(D: Vector, rho: Vector) -> Vector:
+    result: Vector = 0.5 * rho * rho / D - 0.5 * np.log(D)
+    return result
+
+
+def _clocks(kernel: str, half_turns: tuple[float, float] | None) -> Clocks:
+    if kernel == "paper":
+        fewest, most = half_turns or (0.5, 0.5)
+        # One clock for w and y: w travels π while y makes a half turn.
+        return Clocks(w_time=math.pi * 0.5 * (fewest + most), fewest=fewest, most=most)
+    if half_turns is None:
+        return Clocks()
+    return Clocks(fewest=half_turns[0], most=half_turns[1])

@@ -1,0 +1,1 @@
+"""Gaussian weights switched on and off by indicators, truncated or not."""

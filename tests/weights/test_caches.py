@@ -1,0 +1,121 @@
+"""The caches of the weights that are switched on."""
+
+import numpy as np
+import pytest
+from pymc_exact_hmc.weights.active import (
+    FULL,
+    MU,
+    PAIR_D,
+    PAIR_M,
+    SINGULAR,
+    SIZE,
+    SLOT,
+    SMALL_PIVOT,
+    make_active,
+    rescale_gram,
+)
+from pymc_exact_hmc.weights.block import LAMBDA
+from pymc_exact_hmc.weights.collapsed import switch_gate
+from pymc_exact_hmc.weights.crossing import join
+from pymc_exact_hmc.weights.refreshing import refresh_active
+
+from problems import fresh_caches, make_problem, regression
+
+GROUPED = np.array([-1, 0, 1, 2, 2, 3, -1, 4, 5, 5, 5, 6, 7, 8])
+
+
+def check(problem, active, s, rtol):
+    D, rho = fresh_caches(problem, s)
+    P, mu, Sigma = problem.gaussian(s)
+    k = active.count[SIZE]
+    order = np.argsort(active.P[:k])
+    np.testing.assert_array_equal(active.P[:k][order], P)
+    np.testing.assert_allclose(active.D, D, rtol=rtol)
+    np.testing.assert_allclose(active.rho, rho, rtol=rtol, atol=rtol * np.abs(rho).max())
+    seen = active.Sigma[np.ix_(order, order)]
+    np.testing.assert_allclose(seen, Sigma, rtol=rtol, atol=rtol * np.abs(Sigma).max())
+    np.testing.assert_allclose(active.seats[MU, order], mu, rtol=rtol, atol=rtol)
+    np.testing.assert_allclose(active.rows[active.slots[SLOT, :k]], problem.M[active.P[:k]])
+    for p, (i, j) in enumerate(problem.block.pairs.T):
+        if s[problem.block.gate[i]] == 0:
+            m = problem.M[np.ix_(P, [i, j])]
+            schur = problem.M[i, j] - m[:, 0] @ Sigma @ m[:, 1]
+            assert active.pair[PAIR_D, p] == pytest.approx(schur, rel=rtol, abs=rtol)
+
+
+@pytest.mark.parametrize("correlation", [0.1, 0.9, 0.995])
+@pytest.mark.parametrize("design", [False, True])
+def test_caches_equal_a_fresh_computation_after_ten_thousand_crossings(correlation, design):
+    """10⁴ rank-one updates drift by less than 1e-7, and a refresh takes that away."""
+    rng = np.random.default_rng(11)
+    problem = regression(rng, GROUPED, correlation=correlation, design=design, lam=0.3)
+    s = rng.integers(0, 2, 9)
+    active = make_active(problem.block)
+    refresh_active(problem.block, active, s)
+    check(problem, active, s, 1e-9)
+    for g in rng.integers(0, 9, 10_000):
+        s[g] ^= 1
+        switch_gate(problem.block, active, g, bool(s[g]))
+    check(problem, active, s, 1e-7)
+    refresh_active(problem.block, active, s)
+    check(problem, active, s, 1e-9)
+
+
+def test_rescaling_equals_a_new_gram_matrix():
+    """When only σ changes nothing is read from M again."""
+    rng = np.random.default_rng(12)
+    problem = regression(rng, GROUPED)
+    s = rng.integers(0, 2, 9)
+    active = make_active(problem.block)
+    refresh_active(problem.block, active, s)
+    gram = problem.block.gram
+    gram.M.setflags(write=True)
+    rescale_gram(gram, 3.0, active.diagonal, active.pair[PAIR_M], active.rows, active.slots)
+    refresh_active(problem.block, active, s)
+    check(problem._replace(M=3.0 * problem.M), active, s, 1e-9)
+
+
+def test_precisions_never_fall_below_those_of_the_slab():
+    """Exact copies of a column leave D = Λ + what the slab of the copy lets through."""
+    rng = np.random.default_rng(13)
+    M = np.full((4, 4), 1e6)
+    problem = make_problem(M=M, r=np.ones(4), Lambda=1e-6, gate=np.arange(4))
+    active = make_active(problem.block)
+    s = np.zeros(4, np.int64)
+    refresh_active(problem.block, active, s)
+    for g in rng.integers(0, 4, 1000):
+        s[g] ^= 1
+        switch_gate(problem.block, active, g, bool(s[g]))
+        assert (active.D >= problem.block.coefficients[LAMBDA]).all()
+
+
+def test_small_and_singular_pivots_are_flagged():
+    """A pivot of 1e-10 asks for a refresh; one of rounding error cannot be inverted."""
+    for Lambda, singular in [(1e-10, False), (0.0, True)]:
+        problem = make_problem(M=np.ones((2, 2)), r=np.ones(2), Lambda=Lambda, gate=[0, 1], lower=0)
+        problem.block.log_slab[:] = 0.0
+        active = make_active(problem.block)
+        refresh_active(problem.block, active, np.array([1, 0]))
+        assert active.count[SMALL_PIVOT] == active.count[SINGULAR] == 0
+        join(problem.block, active, 1)
+        assert active.count[SMALL_PIVOT] == 1
+        assert active.count[SINGULAR] == singular
+        refresh_active(problem.block, active, np.array([1, 1]))
+        assert active.count[SMALL_PIVOT] == 0
+        assert active.count[SINGULAR] == singular
+
+
+def test_too_many_weights_are_flagged():
+    """With every seat taken a crossing raises the flag and touches nothing."""
+    rng = np.random.default_rng(14)
+    problem = regression(rng, np.arange(6))
+    active = make_active(problem.block, 3)
+    s = np.array([1, 1, 1, 0, 0, 0])
+    refresh_active(problem.block, active, s)
+    assert active.count[FULL] == 0
+    check(problem, active, s, 1e-9)
+    switch_gate(problem.block, active, 4, True)
+    assert active.count[FULL] == 1
+    check(problem, active, s, 1e-9)
+    refresh_active(problem.block, active, np.ones(6, int))
+    assert active.count[FULL] == 1

@@ -1,0 +1,66 @@
+"""The compiled transitions equal plain-NumPy ones that remember nothing."""
+
+import numpy as np
+import pytest
+import reference
+from kernels import Mover, feasible_start
+from problems import regression
+from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.weights.paper import paper_transition
+from pymc_exact_hmc.weights.sheared import sheared_transition
+from pymc_exact_hmc.weights.workspace import Clocks
+
+INF = np.inf
+GROUPED = [-1, 0, 1, 2, 2, 3, -1, 4]
+
+PROBLEMS = {
+    "untruncated": {"gate": range(6), "lam": 0.4},
+    "positive": {"gate": range(6), "lower": 0.0},
+    "correlated": {"gate": range(6), "lower": 0.0, "correlation": 0.995},
+    "boxes": {"gate": [-1, 0, 1, 2, 3], "lower": -0.5, "upper": 0.7, "lam": 0.3},
+    "exponential": {"gate": range(5), "lower": 0.0, "Lambda": 0.0, "lam": -1.5},
+    "groups": {"gate": GROUPED, "lower": [-INF, 0, 0, -1, -1, -INF, 0, -1], "upper": 4.0},
+    "slab bounds differ": {"gate": range(5), "lower": 0.0, "slab_lower": -INF},
+}
+CLOCKS = {"default": Clocks(held=0.5), "long": Clocks(w_time=7.0, fewest=2.1, most=2.9)}
+
+
+
+
+def compare(problem, clocks, transition, step, rng):
+    """Make a few calls of both; return the number of crossings."""
+    mover = Mover(problem, clocks, transition=transition)
+    s, w = feasible_start(problem, rng)
+    for _ in range(12):
+        stream = seed_words(rng)
+        expected_s, expected_w = step(problem, s, w, stream.copy(), clocks)
+        mover.move(s, w, stream, fresh=True)
+        np.testing.assert_array_equal(s, expected_s)
+        np.testing.assert_allclose(w, expected_w, rtol=1e-7, atol=1e-8)
+    return mover.tally.crossings[0]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+@pytest.mark.parametrize("clocks", CLOCKS)
+def test_sheared_transition_equals_the_reference(name, clocks):
+    """Same random numbers, same (s, w): flights, odds, shears and draws are as written."""
+    rng = np.random.default_rng(21)
+    problems = [regression(rng, signal=0.3, N=12, **PROBLEMS[name]) for _ in range(3)]
+    crossings = [
+        compare(p, CLOCKS[clocks], sheared_transition, reference.sheared, rng) for p in problems
+    ]
+    assert sum(crossings) > 20
+
+
+@pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "exponential"])
+@pytest.mark.parametrize("clocks", CLOCKS)
+def test_paper_transition_equals_the_hamiltonian_one(name, clocks):
+    """Same random numbers, same (s, w) as with the Hamiltonian on full matrices."""
+    rng = np.random.default_rng(22)
+    problems = [
+        regression(rng, signal=0.3, N=12, **(PROBLEMS[name] | {"Lambda": 4.0})) for _ in range(3)
+    ]
+    crossings = [
+        compare(p, CLOCKS[clocks], paper_transition, reference.paper, rng) for p in problems
+    ]
+    assert sum(crossings) > 20
