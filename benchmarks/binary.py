@@ -43,7 +43,7 @@ TIMINGS = 5
 
 def sampling(quick):
     """1D Ising model in pm.sample, effective draws per second of both samplers."""
-    draws = 300 if quick else 3000
+    draws = 300 if quick else 4000
     samplers = {"ours": ExactBinaryHMC, "BinaryGibbsMetropolis": pm.BinaryGibbsMetropolis}
     values, details = [], []
     with ising_ring() as model:
@@ -94,7 +94,7 @@ def kernel(quick):
     for seed in seeds(quick):
         chain.restart(seed)
         sizes = {name: chain.effective(run, recorded) for name, run in samplers.items()}
-        seconds = fastest({name: lambda run=run: run(recorded) for name, run in samplers.items()})
+        seconds = fastest(samplers, recorded)
         rates = {name: sizes[name][0] / seconds[name] for name in samplers}
         texts = {
             name: f"{name}: {number(size / recorded)} per record ({worst}), "
@@ -222,9 +222,9 @@ def generic(quick):
         point = step.step(model.initial_point())[0]
         per_hit, per_call = [], []
         for _ in range(TIMINGS):
-            seconds, (point, hits) = timed(lambda start=point: many_steps(step, start, calls))
+            seconds, (point, hits) = timed(many_steps, step, point, calls)
             per_hit.append(seconds / hits)
-            seconds, _ = timed(lambda x=point["x"].copy(), n=hits: evaluate(x, n))
+            seconds, _ = timed(evaluate, point["x"].copy(), hits)
             per_call.append(seconds / hits)
         values.append(min(per_hit) / min(per_call))
         texts = (number(1e6 * min(times)) for times in (per_hit, per_call))
@@ -277,16 +277,19 @@ def seeds(quick):
     return range(1, 2 if quick else 6)
 
 
-def timed(function):
+def timed(function, *arguments):
     """Return the seconds a call takes, and its result."""
     start = time.perf_counter()
-    result = function()
+    result = function(*arguments)
     return time.perf_counter() - start, result
 
 
-def fastest(functions):
+def fastest(functions, *arguments):
     """Return the fewest seconds of several calls of each function, called in turn."""
-    rounds = [{name: timed(f)[0] for name, f in functions.items()} for _ in range(TIMINGS)]
+    rounds = [
+        {name: timed(function, *arguments)[0] for name, function in functions.items()}
+        for _ in range(TIMINGS)
+    ]
     return {name: min(r[name] for r in rounds) for name in functions}
 
 

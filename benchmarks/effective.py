@@ -54,7 +54,7 @@ def _autocorrelation(centred):
     n = centred.shape[0]
     transformed = np.fft.rfft(centred, 2 * n, axis=0)
     covariance = np.fft.irfft(np.abs(transformed) ** 2, 2 * n, axis=0)[:n] / n
-    # A column that never moved is known as badly as can be: one effective draw.
+    # A column that never moved counts as less than one draw, not as perfectly known.
     moved = covariance[0] > 0
     scale = np.where(moved, covariance[0], 1.0)
     return np.where(moved, covariance / scale, 1.0)

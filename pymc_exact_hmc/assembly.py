@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from pymc.model import Model
@@ -11,10 +11,12 @@ from pymc.model import Model
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
 from pymc_exact_hmc.binary_move import BinaryMove, Motion
 from pymc_exact_hmc.gated_move import KERNELS, GatedMove
-from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_variables
+from pymc_exact_hmc.general_move import GeneralMove
+from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_variables, why_not_binary
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.forms import Form
+from pymc_exact_hmc.model.general import GeneralBlock, GeneralGaussian, recognise_general
 from pymc_exact_hmc.model.natural import place_weights
 from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
@@ -31,6 +33,7 @@ HITS_PER_DRAW = 2500
 MAX_TRAJECTORIES = 10
 COLLAPSED_HITS_PER_WALL = (0.75, 1.25)
 GATE_TOLERANCE = 1e-9
+GENERAL_TOLERANCE = 1e-6
 MAX_ACTIVE_AT_START = 128
 
 
@@ -44,6 +47,9 @@ class Options:
     kernel: str | None
 
 
+Move: TypeAlias = BinaryMove | GatedMove | GeneralMove
+
+
 @dataclass(frozen=True)
 class Assembly:
     """The variables taken, the move, the start, and what there is to explain."""
@@ -51,10 +57,18 @@ class Assembly:
     layout: tuple[BinaryVariable, ...]
     block: Block
     weights: WeightBlock | None
+    general: GeneralBlock | None
     reasons: dict[str, str]
-    move: BinaryMove | GatedMove
+    move: Move
     start: Start
     motion: Motion
+
+    @property
+    def weight_names(self) -> list[str]:
+        """The names of the continuous variables that are moved with the indicators."""
+        if self.general is not None:
+            return [w.name for w in self.general.weights]
+        return [] if self.weights is None else [w.name for w in self.weights.weights]
 
 
 def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> Assembly:
@@ -62,33 +76,88 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     _check_options(options)
     values, others = select_variables(model, user_vars)
     layout = lay_out(values, point)
-    weights, gaussian, reasons = _weights(model, layout, point, options, user_vars, others)
-    consumed = () if weights is None else {p.name for p in weights.predictors}
+    wanted = user_vars is None or bool(others)
+    among = None if user_vars is None else others
+    weights, gaussian, general, reasons = None, None, None, {}
+    if wanted and options.kernel in (None, *KERNELS):
+        weights, gaussian, reasons = _weights(model, layout, point, options, among)
+    if wanted and options.kernel == "general":
+        general, reasons = recognise_general(model, layout, point, among=among)
+    _refuse_unfit(options, others, weights, general, reasons)
+    consumed = {p.name for p in weights.predictors} if weights is not None else set()
+    consumed |= {f.name for f in general.factors} if general is not None else set()
     block = recognise(model, layout, point, without=consumed)
     coefficients = Coefficients(block.terms, layout, point)
     factors = factor_evaluator(block, ONCE)
     start = read_state(point, layout)
     verify(block, coefficients, factors, point, start)
-    motion = _motion(options, block, gaussian)
-    move: BinaryMove | GatedMove
-    if gaussian is None or weights is None:
-        move = BinaryMove(coefficients, motion)
-    else:
+    motion = _motion(options, block, single=weights is not None or general is not None)
+    move: Move
+    if general is not None:
+        move = _general_move(general, coefficients, layout, point, motion)
+    elif gaussian is not None and weights is not None:
         placed = place_weights(model, weights.weights)
+        turns = _half_turns(options, motion)
         kernel = options.kernel or "sheared"
-        half_turns = _half_turns(options, motion)
-        move = GatedMove(coefficients, gaussian, placed, motion, kernel, half_turns=half_turns)
+        move = GatedMove(coefficients, gaussian, placed, motion, kernel, half_turns=turns)
+    else:
+        move = BinaryMove(coefficients, motion)
     most = None if weights is None else MAX_ACTIVE_AT_START
     first = Start(model, block, factors, start, most=most)
-    return Assembly(layout, block, weights, reasons, move, first, motion)
+    return Assembly(layout, block, weights, general, reasons, move, first, motion)
+
+
+def _general_move(
+    general: GeneralBlock,
+    coefficients: Coefficients,
+    layout: tuple[BinaryVariable, ...],
+    point: Point,
+    motion: Motion,
+) -> GeneralMove:
+    gaussian = GeneralGaussian(general, layout)
+    if gaussian.error(point, np.random.default_rng(20131212)) > GENERAL_TOLERANCE:
+        names = ", ".join(factor.name for factor in general.factors)
+        raise ValueError(_mismatch(names))
+    coefficients.add_compiled(gaussian.log_density, layout, point)
+    return GeneralMove(coefficients, gaussian, motion)
+
+
+def _mismatch(names: str) -> str:
+    return (
+        f"What was recognised in {names} does not reproduce the model's own log-density, so "
+        "nothing was sampled. Please report the model; meanwhile use kernel='binary'."
+    )
+
+
+def _refuse_unfit(
+    options: Options,
+    others: list[Any],
+    weights: WeightBlock | None,
+    general: GeneralBlock | None,
+    reasons: dict[str, str],
+) -> None:
+    """Refuse variables that were given but cannot be taken, and a kernel that does not fit."""
+    taken = {w.name for w in weights.weights} if weights is not None else set()
+    taken |= {w.name for w in general.weights} if general is not None else set()
+    for rv in others:
+        if rv.name not in taken:
+            reason = reasons.get(rv.name) or f"{why_not_binary(rv)}, and no indicator multiplies it"
+            raise ValueError(f"ExactBinaryHMC cannot take {rv.name}: {reason}.")
+    if options.kernel in ("general", *KERNELS) and not taken:
+        listed = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+        raise ValueError(
+            f"kernel={options.kernel!r} needs Gaussian weights that it can move together with the "
+            f"indicators, and none were recognised ({listed or 'no continuous variables'})."
+        )
 
 
 def _check_options(options: Options) -> None:
     if options.augmentation not in AUGMENTATIONS:
         known = ", ".join(repr(name) for name in AUGMENTATIONS)
         raise ValueError(f"augmentation must be one of {known}; got {options.augmentation!r}.")
-    if options.kernel not in (None, "binary", *KERNELS):
-        known = ", ".join(repr(name) for name in ["binary", *KERNELS])
+    kernels = ["binary", "general", *KERNELS]
+    if options.kernel is not None and options.kernel not in kernels:
+        known = ", ".join(repr(name) for name in kernels)
         raise ValueError(f"kernel must be one of {known}; got {options.kernel!r}.")
     parse_travel_time(options.travel_time, AUGMENTATIONS[options.augmentation])
 
@@ -98,40 +167,19 @@ def _weights(
     layout: tuple[BinaryVariable, ...],
     point: Point,
     options: Options,
-    user_vars: Any,
-    others: list[Any],
+    among: list[Any] | None,
 ) -> tuple[WeightBlock | None, WeightCoefficients | None, dict[str, str]]:
-    """Recognise the weights, unless the options or the variables given leave them out."""
-    weights: WeightBlock | None = None
-    reasons: dict[str, str] = {}
-    if options.kernel != "binary" and not (user_vars is not None and not others):
-        among = None if user_vars is None else others
-        weights, reasons = recognise_weights(model, layout, point, among=among)
-    gaussian = None
-    if weights is not None:
-        gaussian = WeightCoefficients(model, weights, layout, point)
-        reason = _why_not_gated(weights, gaussian, point) or _why_not_kernel(options, gaussian)
-        if reason:
-            reasons |= {w.name: reason for w in weights.weights}
-            weights = gaussian = None
-    taken = set() if weights is None else {w.name for w in weights.weights}
-    for rv in others:
-        if rv.name not in taken:
-            reason = reasons.get(rv.name, "no indicator multiplies it")
-            raise ValueError(f"ExactBinaryHMC cannot take {rv.name}: {reason}.")
-    if options.kernel in KERNELS and weights is None:
-        listed = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
-        raise ValueError(
-            f"kernel={options.kernel!r} needs Gaussian weights that indicators switch on and off, "
-            f"and none were recognised ({listed or 'there are no continuous variables'})."
-        )
-    if weights is not None and gaussian is not None:
-        wrong = verify_weights(model, weights, gaussian, layout, point)
-        if wrong:
-            raise ValueError(
-                f"What was recognised in {wrong} does not reproduce the model's own log-density, "
-                "so nothing was sampled. Please report the model; meanwhile use kernel='binary'."
-            )
+    """Recognise gated weights and verify them."""
+    weights, reasons = recognise_weights(model, layout, point, among=among)
+    if weights is None:
+        return None, None, reasons
+    gaussian = WeightCoefficients(model, weights, layout, point)
+    reason = _why_not_gated(weights, gaussian, point) or _why_not_kernel(options, gaussian)
+    if reason:
+        return None, None, reasons | {w.name: reason for w in weights.weights}
+    wrong = verify_weights(model, weights, gaussian, layout, point)
+    if wrong:
+        raise ValueError(_mismatch(wrong))
     return weights, gaussian, reasons
 
 
@@ -163,14 +211,14 @@ def _why_not_kernel(options: Options, gaussian: WeightCoefficients) -> str:
     return ""
 
 
-def _motion(options: Options, block: Block, gaussian: WeightCoefficients | None) -> Motion:
+def _motion(options: Options, block: Block, *, single: bool) -> Motion:
     augmentation = AUGMENTATIONS[options.augmentation]
     travel_time = parse_travel_time(options.travel_time, augmentation)
-    if gaussian is not None and options.travel_time is None:
+    if single and options.travel_time is None:
         low, high = COLLAPSED_HITS_PER_WALL
         travel_time = TravelTime(low * augmentation.hit_time, high * augmentation.hit_time)
     costly = any(t.form in (Form.GENERIC, Form.MULTILINEAR) for t in block.terms)
-    single = options.travel_time is not None or costly or gaussian is not None
+    single = single or costly or options.travel_time is not None
     return Motion(
         augmentation, travel_time, _parse_trajectories(options.trajectories, block.d, single=single)
     )

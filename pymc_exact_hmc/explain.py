@@ -103,14 +103,15 @@ def explain(model: Model | None = None, vars: Any = None) -> Explanation:
 
 def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     """Return the explanation of what was put together for a model."""
-    block, weights = assembly.block, assembly.weights
+    block, weights, general = assembly.block, assembly.weights, assembly.general
     parts = [f"{b.name} ({b.stop - b.start})" for b in block.layout]
     plural = "indicator" if block.d == 1 else "indicators"
     taken = f"{', '.join(parts)}: {block.d} {plural}"
     values = {b.value for b in block.layout}
-    names = set()
+    names = set(assembly.weight_names)
+    if general is not None:
+        taken += f"; Gaussian weights {', '.join(assembly.weight_names)}"
     if weights is not None:
-        names = {w.name for w in weights.weights}
         gated = ", ".join(f"{w.name} ({w.stop - w.start})" for w in weights.weights)
         taken += f"; weights {gated}, {int((weights.gate >= 0).sum())} of them gated"
     left = [
@@ -121,6 +122,8 @@ def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     lines = [_factor_line(factor, block.terms_of(factor)) for factor in block.factors]
     if weights is not None:
         lines += [_likelihood_line(p.name, assembly) for p in weights.predictors]
+    if general is not None:
+        lines += [_general_line(factor.name) for factor in general.factors]
     return Explanation(taken, left, lines, _options(assembly), _notes(block))
 
 
@@ -134,6 +137,17 @@ def _options(assembly: Assembly) -> str:
     kernel = f"{move.kernel} kernel"
     return (
         f"{options}, {kernel}, weights integrated out" if move.collapsed else f"{options}, {kernel}"
+    )
+
+
+def _general_line(name: str) -> FactorLine:
+    return FactorLine(
+        name,
+        "with weights",
+        "Gaussian in the weights, given the indicators",
+        "evaluated at each wall hit",
+        "a factorisation of the weights' precision",
+        "",
     )
 
 

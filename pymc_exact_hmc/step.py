@@ -58,8 +58,10 @@ class ExactBinaryHMC(BlockedStep):
         many, up to 10, as cost no more than PyMC's own work per draw.
     kernel
         How Gaussian weights that indicators switch on and off are moved together with
-        them: ``"sheared"`` (the default), ``"paper"``, or ``"binary"`` to leave the weights
-        to other steps.
+        them: ``"sheared"`` or ``"paper"`` for weights that indicators switch on and off,
+        ``"general"`` for weights that are Gaussian given the indicators in any way, at the
+        price of a factorisation per wall hit and of some compilation, ``"binary"`` to leave
+        all weights to other steps. ``"sheared"`` by default where it fits, else ``"binary"``.
     model
         The PyMC model; that of the context by default.
     """
@@ -95,9 +97,8 @@ class ExactBinaryHMC(BlockedStep):
         assembly = assemble(model, vars, point, options)
         self.layout, self.motion = assembly.layout, assembly.motion
         self._move, self._start = assembly.move, assembly.start
-        weights = [] if assembly.weights is None else assembly.weights.weights
         taken = [binary.value for binary in self.layout]
-        self.vars = taken + [model.rvs_to_values[w.rv] for w in weights]
+        self.vars = taken + [model.rvs_to_values[model[x]] for x in assembly.weight_names]
         self._explanation = explain_assembly(model, assembly)
         self._names = ", ".join(binary.name for binary in self.layout)
         self.tune = True

@@ -74,6 +74,13 @@ class Coefficients:
                 self._energy = Sum(energies.pop(), self._energy)
         return self._energy
 
+    def add_compiled(self, total: Any, layout: tuple[BinaryVariable, ...], point: Point) -> None:
+        """Add a scalar of s and the other variables, evaluated at every wall hit."""
+        self._compiled.append(CompiledTerm(total, layout, point))
+        self.varies = self.varies or bool(self._compiled[-1].names)
+        self._energy = None
+        self._write(point)
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the energy, which may hold machine code of this process."""
         return {**self.__dict__, "_energy": None}

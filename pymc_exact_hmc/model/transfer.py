@@ -19,6 +19,11 @@ from pytensor.tensor.elemwise import CAReduce, DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CumOp, Repeat
 from pytensor.tensor.shape import Reshape, SpecifyShape
 
+try:  # PyTensor 3
+    from pytensor.tensor.linalg.solvers.core import SolveBase
+except ImportError:  # PyTensor 2
+    from pytensor.tensor.slinalg import SolveBase
+
 from pymc_exact_hmc.model.dependence import NOT_POLYNOMIAL, Dependence, Situation
 from pymc_exact_hmc.model.joins import JOINS, first_part, join
 
@@ -77,6 +82,8 @@ def _rule(op: Any) -> Rule:
         return reduction
     if isinstance(core, tensor_math.Dot):
         return product
+    if isinstance(core, SolveBase):
+        return linear_solve
     if isinstance(op, CumOp):
         return cumulation
     if isinstance(op, INSERTING):
@@ -263,6 +270,14 @@ def _disjoint_pairs(situation: Situation) -> bool:
     return bool(first.multiply(second).nnz == 0)
 
 
+def linear_solve(situation: Situation, d: int) -> Dependence:
+    """Follow A⁻¹b, which is linear in b where A is free of the unknowns."""
+    matrix, right = situation.inputs[0], situation.inputs[1]
+    if right is None or (matrix is not None and matrix.degree > 0):
+        return mix(situation, d)
+    return _spread(situation, d, right.degree, multilinear=matrix is None and right.multilinear)
+
+
 def cumulation(situation: Situation, d: int) -> Dependence:
     """Follow a cumulative sum: an entry depends at most on all of its line."""
     source, op = _of(situation, 0), situation.node.op
@@ -280,7 +295,9 @@ def movement(situation: Situation, d: int) -> Dependence:
     op, node = situation.node.op, situation.node
     only_first = not isinstance(op, JOINS)
     if isinstance(op, CheckAndRaise):
-        return _of(situation, 0) if situation.touched == [0] else mix(situation, d)
+        conditions = [_of(situation, i).degree for i in situation.touched if i > 0]
+        unknown = situation.inputs[0] is None or any(conditions)
+        return mix(situation, d) if unknown else _of(situation, 0)
     if only_first and situation.touched != [0]:
         return selection(situation, d) if isinstance(op, INDEXING) else mix(situation, d)
     if only_first and not all(situation.data_only[1:]):

@@ -17,7 +17,7 @@ def test_exact_starts_stay_exact(name, augmentation):
     """p(s) is invariant, and detailed balance holds, whatever the travel time."""
     case = make(name)
     for time in TIMES.values():
-        check_invariance(case, package_kernel(case, augmentation, time), n=8_000)
+        check_invariance(case, package_kernel(case, augmentation, time))
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -14,8 +14,8 @@ def states(d):
 
 
 def number_of(s):
-    """Row of ``states`` that equals s."""
-    return int("".join(map(str, s)), 2)
+    """Row of ``states`` that equals s, or each row of s."""
+    return np.asarray(s, np.int64) @ (1 << np.arange(np.shape(s)[-1])[::-1])
 
 
 def distribution(log_f, d):

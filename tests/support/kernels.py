@@ -1,44 +1,60 @@
-"""Transitions as plain functions of a state, so that one test body serves right and wrong ones."""
+"""Transitions of many states at once, so that one test body serves right and wrong kernels."""
 
 from typing import NamedTuple
 
 import numpy as np
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
+from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.tally import empty_tally
-from pymc_exact_hmc.dynamics.transition import fresh_log_density, make_workspace, transition
-from pymc_exact_hmc.random_stream import seed_words
-from pymc_exact_hmc.travel_time import TravelTime, parse_travel_time
+from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
+from pymc_exact_hmc.travel_time import parse_travel_time
 
 from support.enumeration import distribution, number_of, states
 
 
-class Report(NamedTuple):
-    """What one transition did."""
+class Reports(NamedTuple):
+    """What each of n transitions did."""
 
-    hits: int
-    crossings: int
-    drop: float
+    hits: np.ndarray
+    crossings: np.ndarray
+    drop: np.ndarray
     kinetic: np.ndarray
-    """Kinetic energies at the end of the walls that were hit, in the order of first hits."""
+    """Energy left at the end to the wall that was hit last of all in its first turn."""
+
+
+def empty_reports(n):
+    return Reports(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.zeros(n))
+
+
+@kernel
+def move_all(law, energy, S, words, time, n_hits, workspace, tally, reports):
+    for i in range(S.shape[0]):
+        tally.hits[0] = 0
+        tally.crossings[0] = 0
+        tally.drop[0] = 0.0
+        refresh_caches(energy, S[i])
+        transition(law, energy, S[i], words[i], time[i], n_hits[i], workspace, tally)
+        reports.hits[i] = tally.hits[0]
+        reports.crossings[i] = tally.crossings[0]
+        reports.drop[i] = tally.drop[0]
+        reports.kinetic[i] = workspace.kinetic[-1]
 
 
 def package_kernel(case, augmentation, travel_time=None):
-    """The package's own transition: kernel(s, rng) moves s in place and returns a report."""
+    """The package's own transition: moves every row of S in place and returns reports."""
     law = AUGMENTATIONS[augmentation]
     time_law = parse_travel_time(travel_time, law)
-    workspace, tally = make_workspace(case.d), empty_tally(case.d)
 
-    def kernel(s, rng):
-        fresh_log_density(case.energy, s)
-        for counter in (tally.hits, tally.crossings, tally.undefined, tally.drop):
-            counter[0] = 0
-        time, n_hits = TravelTime(*time_law).draw(rng, law, case.d, 1)
-        transition(law, case.energy, s, seed_words(rng), time, n_hits, workspace, tally)
-        return Report(
-            int(tally.hits[0]), int(tally.crossings[0]), float(tally.drop[0]), workspace.kinetic
-        )
+    def move(S, rng):
+        n = len(S)
+        drawn = [time_law.draw(rng, law, case.d, 1) for _ in range(n)]
+        time, n_hits = np.array([t for t, _ in drawn]), np.array([k for _, k in drawn])
+        words = rng.bit_generator.random_raw(4 * n).reshape(n, 4)
+        workspace, tally, reports = make_workspace(case.d), empty_tally(case.d), empty_reports(n)
+        move_all(law, case.energy, S, words, time, n_hits, workspace, tally, reports)
+        return reports
 
-    return kernel
+    return move
 
 
 class Run(NamedTuple):
@@ -46,20 +62,15 @@ class Run(NamedTuple):
 
     before: np.ndarray
     after: np.ndarray
-    reports: list[Report]
+    reports: Reports
     probability: np.ndarray
 
 
-def run(case, kernel, n, seed):
+def run(case, move, n, seed):
     """Apply one transition to each of n exact draws."""
     rng = np.random.default_rng(seed)
     probability = distribution(case.log_f, case.d)
-    table = states(case.d)
     before = rng.choice(probability.size, size=n, p=probability)
-    after, reports = np.empty(n, np.int64), []
-    for i, start in enumerate(before):
-        s = table[start].copy()
-        report = kernel(s, rng)
-        after[i] = number_of(s)
-        reports.append(report._replace(kinetic=report.kinetic.copy()))
-    return Run(before, after, reports, probability)
+    S = states(case.d)[before]
+    reports = move(S, rng)
+    return Run(before, number_of(S), reports, probability)

@@ -32,27 +32,26 @@ def check_energy(case, kernel, *, n=200, seed=2):
     result = run(case, kernel, n, seed)
     log_p = np.log(np.where(result.probability > 0, result.probability, 1.0))
     gained = log_p[result.after] - log_p[result.before]
-    booked = np.array([report.drop for report in result.reports])
-    np.testing.assert_allclose(booked, gained, rtol=0, atol=1e-12 * (1 + np.abs(log_p).max()))
+    np.testing.assert_allclose(result.reports.drop, gained, rtol=0, atol=1e-12 * (1 + np.abs(log_p).max()))
 
 
 def check_crossing_rate(case, kernel, *, n=MANY, seed=3):
     """Walls are crossed at the rate at which Metropolis accepts (appendix A of the paper)."""
     rate = acceptance(case.log_f, case.d)
-    excess = [r.crossings - rate * r.hits for r in run(case, kernel, n, seed).reports]
+    reports = run(case, kernel, n, seed).reports
+    excess = reports.crossings - rate * reports.hits
     assert_holds(zero_mean_pvalue(excess), seed=seed)
 
 
 def check_kinetic_law(case, kernel, cdf, *, n=MANY, seed=4):
     """The energy of a wall has at the end of a trajectory the law it was drawn from."""
-    last = [report.kinetic[-1] for report in run(case, kernel, n, seed).reports]
-    assert_holds(uniform_pvalue(last, cdf), seed=seed)
+    assert_holds(uniform_pvalue(run(case, kernel, n, seed).reports.kinetic, cdf), seed=seed)
 
 
 def check_hit_rate(case, kernel, travel_time, hit_time, *, n=MANY, seed=5):
     """In a time T a wall is hit T/hit_time times on average."""
     expected = case.d * travel_time / hit_time
-    excess = [r.hits - expected for r in run(case, kernel, n, seed).reports]
+    excess = run(case, kernel, n, seed).reports.hits - expected
     if np.ptp(excess) == 0:
         assert math.isclose(excess[0], 0, abs_tol=1e-9)
     else:

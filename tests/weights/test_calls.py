@@ -98,8 +98,8 @@ def test_without_held_moves_the_chain_can_be_stuck():
     """w₀ ∈ [0, 0.1] always on and w₁ ∈ [0.5, 2] gated with u ≈ 1: every shear is infeasible."""
     M = 50.0 * np.array([[1.0, 0.99], [0.99, 1.0]])
     problem = make_problem(
-        M=M, r=[40.0, 45.0], Lambda=0.1, gate=[-1, 0], lower=[0.0, 0.5], upper=[0.1, 2.0],
-        log_odds=-5.2,
+        M=M, r=[30.0, 40.0], Lambda=0.1, gate=[-1, 0], lower=[0.0, 0.5], upper=[0.1, 2.0],
+        log_odds=-8.5,
     )  # fmt: skip
     exact = posterior(problem)[1]
     assert 0.9 < exact < 0.99

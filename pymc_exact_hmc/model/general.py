@@ -1,0 +1,216 @@
+"""Weights that are Gaussian given the indicators, in whatever way these enter.
+
+    log p(s, w | …) = c(s) + b(s)'w − ½ w'A(s)w
+
+Continuous spikes (indicators in a prior scale), indicators that multiply each other, weights
+that also enter ungated. The weights are integrated out,
+
+    log f(s) = c + ½ b'A⁻¹b − ½ log|A/2π|,
+
+with A, b and c taken from the model's own graph at every wall hit, and drawn given s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pytensor.tensor as pt
+from pymc.model import Model
+from pymc.pytensorf import compile as compile_pymc
+from pytensor.gradient import jacobian
+from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.basic import MvNormalRV, NormalRV
+from scipy.linalg import solve_triangular
+
+from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.evaluation import ONCE, Point, on_flat_s
+from pymc_exact_hmc.model.factors import Factor
+from pymc_exact_hmc.model.forms import other_inputs
+
+Tensor: TypeAlias = Variable[Any, Any]
+Vector = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GaussianVariable:
+    """A weight without bounds, whose value variable is on the natural scale."""
+
+    name: str
+    value: Tensor
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True)
+class GeneralBlock:
+    """The weights and all factors that they enter."""
+
+    weights: list[GaussianVariable]
+    factors: list[Factor]
+
+
+def recognise_general(
+    model: Model,
+    layout: tuple[BinaryVariable, ...],
+    point: Point,
+    *,
+    among: list[Tensor] | None = None,
+) -> tuple[GeneralBlock | None, dict[str, str]]:
+    """Return the Gaussian weights that share a factor with an indicator, and why not others."""
+    reasons: dict[str, str] = {}
+    rvs = [
+        rv
+        for rv in model.free_RVs
+        if rv.owner is not None
+        and isinstance(rv.owner.op, NormalRV | MvNormalRV)
+        and model.rvs_to_transforms.get(rv) is None
+        and (among is None or rv in among)
+    ]
+    indicators = {binary.value for binary in layout}
+    while rvs:
+        weights = _lay_out(model, rvs, point)
+        factors = _factors(model, weights)
+        bad = _not_quadratic(layout, weights, factors, point)
+        if bad is None:
+            met = _meets_indicators(weights, factors, indicators)
+            if met == {w.name for w in weights}:
+                return GeneralBlock(weights, factors), reasons
+            reasons |= {w.name: "it meets no indicator" for w in weights if w.name not in met}
+            rvs = [rv for rv in rvs if rv.name in met]
+        else:
+            reasons |= {name: f"{bad[0]} is not Gaussian in it" for name in bad[1]}
+            rvs = [rv for rv in rvs if rv.name not in bad[1]]
+    return None, reasons
+
+
+def _lay_out(model: Model, rvs: list[Tensor], point: Point) -> list[GaussianVariable]:
+    weights, start = [], 0
+    for rv in rvs:
+        value = model.rvs_to_values[rv]
+        shape = np.shape(point[value.name])
+        stop = start + int(np.prod(shape))
+        weights.append(GaussianVariable(rv.name, value, shape, start, stop))
+        start = stop
+    return weights
+
+
+def _factors(model: Model, weights: list[GaussianVariable]) -> list[Factor]:
+    values = {w.value for w in weights}
+    variables = [*model.basic_RVs, *model.potentials]
+    logps = model.logp(vars=variables, jacobian=False, sum=False)
+    return [
+        Factor(var.name, "", logp)
+        for var, logp in zip(variables, logps, strict=True)
+        if not values.isdisjoint(ancestors([logp]))
+    ]
+
+
+def _not_quadratic(
+    layout: tuple[BinaryVariable, ...],
+    weights: list[GaussianVariable],
+    factors: list[Factor],
+    point: Point,
+) -> tuple[str, set[str]] | None:
+    """Return a factor that is not quadratic in the weights, with the weights to blame."""
+    d = layout[-1].stop
+    shifted = [
+        GaussianVariable(w.name, w.value, w.shape, w.start + d, w.stop + d) for w in weights
+    ]
+    for factor in factors:
+        inside = set(ancestors([factor.logp]))
+        blamed = {w.name for w in weights if w.value in inside}
+        try:
+            known = analyse(
+                [factor.logp],
+                (*layout, *shifted),
+                point,
+                parameters={binary.value for binary in layout},
+            )[factor.logp]
+        except Exception:
+            return factor.name, blamed
+        if known.degree > 2 or not known.shaped:
+            own = {factor.name} & blamed
+            # What enters the prior of a weight other than linearly is a parameter of it.
+            return factor.name, (blamed - own) or blamed
+    return None
+
+
+def _meets_indicators(
+    weights: list[GaussianVariable], factors: list[Factor], indicators: set[Tensor]
+) -> set[str]:
+    """Return the weights that share a factor, however indirectly, with an indicator."""
+    members = []
+    for factor in factors:
+        inside = set(ancestors([factor.logp]))
+        names = {w.name for w in weights if w.value in inside}
+        members.append((names, not indicators.isdisjoint(inside)))
+    reached = {name for names, touched in members if touched for name in names}
+    while True:
+        more = {name for names, _ in members if names & reached for name in names}
+        if more <= reached:
+            return reached
+        reached |= more
+
+
+class GeneralGaussian:
+    """The collapsed log-density as a graph, and draws of the weights given s."""
+
+    def __init__(self, block: GeneralBlock, layout: tuple[BinaryVariable, ...]):
+        self.block, self.n = block, block.weights[-1].stop
+        w = pt.vector("w", dtype="float64", shape=(self.n,))
+        total = sum(factor.logp.astype("float64").sum() for factor in block.factors)
+        pieces: dict[Tensor, Tensor] = {}
+        for x in block.weights:
+            piece = w[x.start : x.stop].reshape(x.shape).astype(x.value.type.dtype)
+            pieces[x.value] = pt.specify_shape(piece, x.value.type.shape) if x.shape else piece
+        total = clone_replace(total, pieces)
+        slope = pt.grad(total, w)
+        curvature = -jacobian(slope, w, vectorize=True)
+        zero = pt.zeros(self.n)
+        c, b, A = clone_replace([total, slope, curvature], {w: zero})
+        self._layout, self._w, self._quadratic = layout, w, [total, c, b, A]
+        factor = pt.linalg.cholesky(A)
+        y = pt.linalg.solve_triangular(factor, b, lower=True)
+        logdet = pt.log(pt.diagonal(factor)).sum()
+        self.log_density = c + 0.5 * pt.sqr(y).sum() - logdet
+        (mean_part, factor), s = on_flat_s([y, factor], layout, relaxed=False)
+        others = list(
+            dict.fromkeys(v for o in (mean_part, factor) for v in other_inputs(o, {s}))
+        )
+        self._names = [v.name for v in others]
+        self._function = compile_pymc(
+            [s, *others], [mean_part, factor], on_unused_input="ignore"
+        )
+        self._function.trust_input = True
+
+    def error(self, point: Point, rng: np.random.Generator) -> float:
+        """Return the largest relative error of c + b'w − ½w'Aw at random s and w."""
+        outputs, s = on_flat_s(self._quadratic, self._layout, relaxed=False)
+        others = list(
+            dict.fromkeys(v for o in outputs for v in other_inputs(o, {s, self._w}))
+        )
+        evaluate = compile_pymc([s, self._w, *others], outputs, mode=ONCE, on_unused_input="ignore")
+        worst = 0.0
+        for _ in range(4):
+            state = rng.integers(0, 2, s.type.shape[0]).astype(np.int8)
+            w = 2.0 * rng.standard_normal(self.n)
+            total, c, b, A = evaluate(state, w, *[np.asarray(point[v.name]) for v in others])
+            quadratic = c + b @ w - 0.5 * w @ A @ w
+            worst = max(worst, float(abs(quadratic - total) / (1.0 + abs(c) + abs(total))))
+        return worst
+
+    def draw(self, s: np.ndarray, point: Point, rng: np.random.Generator) -> Point:
+        """Draw w | s ~ N(A⁻¹b, A⁻¹) and return the value variables."""
+        y, factor = self._function(s, *[np.asarray(point[name]) for name in self._names])
+        w = solve_triangular(factor, y + rng.standard_normal(self.n), lower=True, trans="T")
+        return {
+            x.value.name: w[x.start : x.stop].reshape(x.shape).astype(point[x.value.name].dtype)
+            for x in self.block.weights
+        }
