@@ -23,7 +23,15 @@ import numpy as np
 import pymc as pm
 from effective import worst_effective_size
 from metropolis import metropolis
-from models import D, ising_ring, ising_torus, mixture, non_polynomial, ring_bonds
+from models import (
+    D,
+    ising_ring,
+    ising_torus,
+    mixture,
+    non_polynomial,
+    ring_bonds,
+    ring_energy,
+)
 from pymc.backends.ndarray import NDArray
 from table import Row, markdown, number, save
 
@@ -116,7 +124,7 @@ class Chain:
     """A state of the 1D Ising model that kernels move in place."""
 
     def __init__(self):
-        self.energy = ExactBinaryHMC(model=ising_ring()).coefficients.energy
+        self.energy = ring_energy()
         self.workspace, self.tally = make_workspace(D), empty_tally(D)
 
     def restart(self, seed):

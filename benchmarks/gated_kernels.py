@@ -1,7 +1,7 @@
 """Kernels for gated weights, alone: effective draws per second against pair Gibbs.
 
-    python benchmarks/gated_kernels.py            # the paper's regression
-    python benchmarks/gated_kernels.py wide       # p ≫ n, cost per draw and memory
+python benchmarks/gated_kernels.py            # the paper's regression
+python benchmarks/gated_kernels.py wide       # p ≫ n, cost per draw and memory
 """
 
 import resource
@@ -11,6 +11,7 @@ import time
 import arviz as az
 import numpy as np
 from pair_gibbs import gibbs_sweeps
+
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.energies import Fields
@@ -71,7 +72,8 @@ def worst_indicator(trace):
     return min(ess) / len(trace), len(open_)
 
 
-def parts(block, s_type=np.int64):
+def parts(block):
+    """Caches, walls and counters of a block."""
     g, n = block.log_slab.size, block.gate.size
     return make_active(block), make_walls(g, n), empty_tally(g), empty_attempts(g)
 
@@ -141,13 +143,13 @@ def wide():
             active, walls, tally, attempts = parts(block)
             prior = Fields(np.full(d, np.log(10 / d)))
             call = Call(transition, prior, block, active, walls, Clocks(), tally, attempts)
-            s, w = np.zeros(d, np.int64), np.ones(d)
-            on = []
+            s, w, on = np.zeros(d, np.int64), np.ones(d), []
+            s[:10] = 1
             for n in range(230):
                 if n == 30:
                     began = time.perf_counter()
                 call = make_call(call, s, w, seed_words(rng))
-                on.append(call.active.count[SIZE])
+                on.append(call.active.counts[SIZE])
             micro = (time.perf_counter() - began) / 200
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             bounds = "w ≥ 0" if lower == 0 else "none"

@@ -4,6 +4,8 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 
+from pymc_exact_hmc.energies import SparseCouplings
+
 D, BETA_RING = 400, 0.42
 L, BETA_TORUS = 100, 0.5
 
@@ -14,6 +16,19 @@ def ising_ring():
         s = 2 * x - 1
         pm.Potential("coupling", BETA_RING * (s * pt.roll(s, 1)).sum())
     return model
+
+
+def ring_energy():
+    """The same model for a kernel: β s_i s_j = β (4 x_i x_j − 2 x_i − 2 x_j + 1)."""
+    sites = np.arange(D)
+    neighbours = np.stack([(sites - 1) % D, (sites + 1) % D], axis=1)
+    return SparseCouplings(
+        h=np.full(D, -4 * BETA_RING),
+        start=2 * np.arange(D + 1),
+        columns=neighbours.ravel().astype(np.int32),
+        values=np.full(2 * D, 4 * BETA_RING),
+        local_field=np.zeros(D),
+    )
 
 
 def ring_bonds(states):

@@ -119,11 +119,11 @@ def draw_figure(hidden, image, idata, path):
 def main(path):
     check_partition()
     hidden = hidden_lattice()
-    image = hidden + NOISE * np.random.default_rng(7).standard_normal((L, L))
+    image = hidden + NOISE * np.random.default_rng(0).standard_normal((L, L))
     model = denoising(image)
     print(explain(model))
     with model:
-        idata = pm.sample(1000, tune=500, chains=2, step=ExactBinaryHMC(), random_seed=5)
+        idata = pm.sample(1000, tune=500, chains=4, step=ExactBinaryHMC(), random_seed=5)
     print(az.summary(idata, var_names=["beta", "magnetisation"], round_to=4).to_string())
     print(f"truth: beta {TRUE_BETA:.4f}, magnetisation {hidden.mean():.4f}")
     draw_figure(hidden, image, idata, path)

@@ -23,7 +23,7 @@ Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-# Places in ``Active.count``.
+# Places in ``Active.counts``.
 SIZE, FULL, SMALL_PIVOT, SINGULAR, AGE, TURN, CONTACTS = range(7)
 
 # Rows of ``Active.seats``, ``slots``, ``pair`` and ``group``.
@@ -47,7 +47,7 @@ class Active(NamedTuple):
     weights that have left (HOLDER), found again through ``kept`` and SEAT, the inverse of SLOT.
     ``pair`` holds M_ij and M_ij − M_iP Σ_P M_Pj for the pairs of one gate outside P.
 
-    ``count`` holds the size of P; flags: no seat left, a small pivot, a singular one; the
+    ``counts`` holds the size of P; flags: no seat left, a small pivot, a singular one; the
     number of calls since the last refresh; the slot to be reused next; the contacts of a
     flight. ``clock`` belongs to the flight, and c, factor, C and ``group`` are scratch.
     """
@@ -68,7 +68,7 @@ class Active(NamedTuple):
     C: Matrix
     group: Matrix
     clock: Vector
-    count: Indices
+    counts: Indices
 
 
 def make_active(block: Block, capacity: int | None = None) -> Active:
@@ -77,7 +77,10 @@ def make_active(block: Block, capacity: int | None = None) -> Active:
     K = min(n, DEFAULT_CAPACITY if capacity is None else capacity)
     widest = int(np.diff(block.gates[0]).max(initial=1))
     active = Active(
-        *(np.zeros(n) for _ in range(4)),
+        D=np.zeros(n),
+        rho=np.zeros(n),
+        diagonal=np.zeros(n),
+        c=np.zeros(n),
         pair=np.zeros((2, block.pairs.shape[1])),
         P=np.zeros(K, np.int64),
         place=np.full(n, -1),
@@ -90,7 +93,7 @@ def make_active(block: Block, capacity: int | None = None) -> Active:
         C=np.zeros((widest, widest)),
         group=np.zeros((3, widest)),
         clock=np.zeros(3),
-        count=np.zeros(7, np.int64),
+        counts=np.zeros(7, np.int64),
     )
     remember_gram(block.gram, block.pairs, active.diagonal, active.pair[PAIR_M], active.slots)
     expire(active)
@@ -99,7 +102,7 @@ def make_active(block: Block, capacity: int | None = None) -> Active:
 
 def expire(active: Active) -> None:
     """Have every cache computed afresh at the next call: coefficients have changed."""
-    active.count[AGE] = np.iinfo(np.int64).max // 2
+    active.counts[AGE] = np.iinfo(np.int64).max // 2
 
 
 @kernel

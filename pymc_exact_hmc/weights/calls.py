@@ -44,7 +44,7 @@ def make_call(call: Call, s: npt.NDArray[Any], w: npt.NDArray[np.float64], strea
     while True:
         transition, prior, block, active, walls, clocks, tally, attempts = call
         transition(prior, block, active, walls, clocks, s, w, stream, tally, attempts)
-        count = active.count
+        count = active.counts
         if count[FULL] + count[SINGULAR] == 0 and count[CONTACTS] < MOST_CONTACTS:
             return call
         for array, old in zip((s, w, stream), start, strict=True):

@@ -37,7 +37,7 @@ class Collapsed(NamedTuple):
 @energy_drop.register(Collapsed)
 def _energy_drop(energy, s, j):
     i = energy.block.gates[SOLE, j]
-    if energy.active.count[FULL] == 1:
+    if energy.active.counts[FULL] == 1:
         # The call will be undone, so nothing need move any more.
         odds = np.nan
     elif i >= 0:
@@ -67,15 +67,15 @@ def _log_density(energy, s):
 def switch_gate(block, active, g, opened):
     """Let the weights of gate g join or leave P, one after the other."""
     first, last = block.gates[START, g], block.gates[START, g + 1]
-    if opened and active.count[SIZE] + last - first > active.P.size:
-        active.count[FULL] = 1
+    if opened and active.counts[SIZE] + last - first > active.P.size:
+        active.counts[FULL] = 1
         return
     for i in range(first, last):
         if opened:
             join(block, active, block.members[i])
         else:
             leave(block, active, block.members[i])
-    if active.count[SMALL_PIVOT] == 1 and active.count[SINGULAR] == 0:
+    if active.counts[SMALL_PIVOT] == 1 and active.counts[SINGULAR] == 0:
         compute_caches(block, active)
 
 
@@ -83,7 +83,7 @@ def switch_gate(block, active, g, opened):
 def log_evidence(block, active, s):
     """Return log f(s) = ½μ_P·(r + λ)_P + ½ log|2πΣ_P| + Σ log_slab of the closed gates."""
     total = 0.0
-    for a in range(active.count[SIZE]):
+    for a in range(active.counts[SIZE]):
         i = active.P[a]
         slope = block.coefficients[R, i] + block.coefficients[LAM, i]
         # Right after a refresh ``factor`` holds the factor C⁻¹ of Σ_P.

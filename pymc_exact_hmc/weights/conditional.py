@@ -12,7 +12,7 @@ from pymc_exact_hmc.weights.truncated_draw import draw_truncated
 @kernel
 def draw_weights(block, active, w, stream):
     """Draw w | s where no weight in P is truncated."""
-    k = active.count[SIZE]
+    k = active.counts[SIZE]
     draw_gaussian(stream, active.Sigma, active.factor, active.seats[U], k, active.seats[HERE])
     for a in range(k):
         w[active.P[a]] = active.seats[MU, a] + active.seats[HERE, a]

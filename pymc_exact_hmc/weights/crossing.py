@@ -36,12 +36,12 @@ ROUNDING = 1e-14
 @kernel
 def join(block, active, j):
     """Let weight j take the next seat of P."""
-    k = active.count[SIZE]
+    k = active.counts[SIZE]
     if k == active.P.size:
-        active.count[FULL] = 1
+        active.counts[FULL] = 1
         return
     P, Sigma, rows, slots = active.P, active.Sigma, active.rows, active.slots
-    seat_row(block.gram, rows, slots, active.kept, active.count, j, k)
+    seat_row(block.gram, rows, slots, active.kept, active.counts, j, k)
     u, row = active.seats[U], rows[slots[SLOT, k]]
     for a in range(k):
         total = 0.0
@@ -59,23 +59,23 @@ def join(block, active, j):
     active.seats[MU, k] = rho_j / D_j
     active.seats[FLOOR, k] = block.coefficients[LOWER, j]
     active.seats[CEILING, k] = block.coefficients[UPPER, j]
-    P[k], active.place[j], active.count[SIZE] = j, k, k + 1
+    P[k], active.place[j], active.counts[SIZE] = j, k, k + 1
     read_inside(active.D, active.rho, P, Sigma, active.seats[MU], Lambda, k)
     active.D[j], active.rho[j] = D_j, rho_j
-    judge_pivot(D_j, active.diagonal[j] + Lambda[j], active.count)
+    judge_pivot(D_j, active.diagonal[j] + Lambda[j], active.counts)
 
 
 @kernel
 def leave(block, active, j):
     """Let weight j leave P; the last weight takes its seat."""
-    k = active.count[SIZE] - 1
+    k = active.counts[SIZE] - 1
     P, Sigma, slots = active.P, active.Sigma, active.slots
     swap_seats(P, active.place, Sigma, slots, active.seats, active.place[j], k)
     D_j, rho_j, Lambda = active.D[j], active.rho[j], block.coefficients[LAMBDA]
     u = active.seats[U]
     for a in range(k):
         u[a] = -Sigma[a, k] / Sigma[k, k]
-    active.place[j], active.count[SIZE] = -1, k
+    active.place[j], active.counts[SIZE] = -1, k
     residual_row(active.rows, slots, u, k, active.c)
     update_outside(active.D, active.rho, active.c, Lambda, j, 1.0 / D_j)
     update_pairs(active.pair[PAIR_D], block.pairs, active.c, 1.0 / D_j)
@@ -83,12 +83,12 @@ def leave(block, active, j):
     update_inside(Sigma, active.seats[MU], u, k, -1.0 / D_j, rho_j)
     read_inside(active.D, active.rho, P, Sigma, active.seats[MU], Lambda, k)
     active.D[j], active.rho[j] = D_j, rho_j
-    judge_pivot(D_j, active.diagonal[j] + Lambda[j], active.count)
+    judge_pivot(D_j, active.diagonal[j] + Lambda[j], active.counts)
 
 
 @kernel
 def residual_row(rows, slots, u, k, c):
-    """c = M_j· − u'M_P·, j in seat k."""
+    """C = M_j· − u'M_P·, j in seat k."""
     row = rows[slots[SLOT, k]]
     for i in range(c.size):
         c[i] = row[i]
@@ -111,7 +111,7 @@ def update_outside(D, rho, c, Lambda, j, factor):
 
 @kernel
 def update_pairs(pair_D, pairs, c, factor):
-    """The same for pairs of weights of one gate."""
+    """Do the same for pairs of weights of one gate."""
     for p in range(pair_D.size):
         pair_D[p] += factor * c[pairs[FIRST, p]] * c[pairs[SECOND, p]]
 

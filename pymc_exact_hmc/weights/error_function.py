@@ -40,7 +40,7 @@ def erfcx(x):
         return np.nan
     y = 4.0 / (4.0 + x)
     place = y * _CELLS
-    cell = min(np.int64(place), _CELLS - 1)
+    cell = int(min(place, _CELLS - 1.0))
     t = 2.0 * (place - cell) - 1.0
     value = _TABLE[cell, _DEGREE]
     for i in range(_DEGREE - 1, -1, -1):

@@ -68,7 +68,7 @@ def find_contact(seats, k, clock):
             T = contact_tangent(w[a] - lower, v[a], mu[a] - lower)
         if upper < np.inf:
             T = min(T, contact_tangent(upper - w[a], -v[a], upper - mu[a]))
-        if T < earliest:
+        if earliest > T:
             earliest, clock[WALL] = T, a
     wait = 2.0 * math.atan(earliest) if earliest < np.inf else _LONGEST
     clock[CONTACT] = clock[ORIGIN] + wait

@@ -107,7 +107,7 @@ def load_held(block, active, g):
 def held_slope(block, active, j):
     """Return r_j + λ_j − M_jQ w_Q, Q the weights of P that are not of j's gate."""
     total = block.coefficients[R, j] + block.coefficients[LAM, j]
-    for a in range(active.count[SIZE]):
+    for a in range(active.counts[SIZE]):
         if block.gate[active.P[a]] != block.gate[j]:
             total -= active.rows[active.slots[SLOT, a], j] * active.seats[HERE, a]
     return total
@@ -115,7 +115,7 @@ def held_slope(block, active, j):
 
 @kernel
 def solve_factor(C, z, m):
-    """z ← C⁻¹z."""
+    """Z ← C⁻¹z."""
     for a in range(m):
         for b in range(a):
             z[a] -= C[a, b] * z[b]
@@ -124,7 +124,7 @@ def solve_factor(C, z, m):
 
 @kernel
 def solve_transposed(C, z, m):
-    """z ← C⁻ᵀz."""
+    """Z ← C⁻ᵀz."""
     for a in range(m - 1, -1, -1):
         for b in range(a + 1, m):
             z[a] -= C[b, a] * z[b]
@@ -133,6 +133,6 @@ def solve_transposed(C, z, m):
 
 @kernel
 def add_noise(stream, z, m):
-    """z += N(0, I)."""
+    """Z += N(0, I)."""
     for a in range(m):
         z[a] += normal(stream)

@@ -23,7 +23,7 @@ def inclusion_log_odds(prior, block, active, s, w, out):
     are ±∞, those of the indicator itself.
     """
     seats, bounded = active.seats, 0
-    for a in range(active.count[SIZE]):
+    for a in range(active.counts[SIZE]):
         seats[HERE, a] = w[active.P[a]]
         bounded += seats[FLOOR, a] > -np.inf or seats[CEILING, a] < np.inf
     for g in range(s.size):

@@ -21,7 +21,7 @@ def integrated_transition(prior, block, active, walls, clocks, s, w, stream, tal
     Only the half turns of ``clocks`` matter, and ``attempts`` stays as it is.
     """
     prepare(block, active, s)
-    if active.count[FULL] + active.count[SINGULAR] > 0:
+    if active.counts[FULL] + active.counts[SINGULAR] > 0:
         return
     half_turns = clocks.fewest + (clocks.most - clocks.fewest) * uniform(stream)
     n_hits = np.int64(half_turns) * s.size

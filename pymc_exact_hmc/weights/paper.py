@@ -38,9 +38,9 @@ def paper_transition(prior, block, active, walls, clocks, s, w, stream, tally, a
     for w and y, as in the paper, w travels π for each half turn.
     """
     prepare(block, active, s)
-    if active.count[FULL] + active.count[SINGULAR] > 0:
+    if active.counts[FULL] + active.counts[SINGULAR] > 0:
         return
-    seats, Sigma, clock, count = active.seats, active.Sigma, active.clock, active.count
+    seats, Sigma, clock, count = active.seats, active.Sigma, active.clock, active.counts
     take_off(stream, active.P, seats, Sigma, active.factor, clock, count, w)
     take_off_closed(stream, block.coefficients, active.place, w, walls.slab)
     half_turns = draw_schedule(stream, clocks, walls.order, walls.phase, walls.kinetic)

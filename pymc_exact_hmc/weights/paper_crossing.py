@@ -99,7 +99,7 @@ def rise_of_opening(block, active, slab, g, time):
     rise = 0.0
     for a in range(m):
         j, Lambda = block.members[first + a], block.coefficients[LAMBDA, block.members[first + a]]
-        fly_alone(block.coefficients, slab, j, time, active.count)
+        fly_alone(block.coefficients, slab, j, time, active.counts)
         active.group[GROUP_W, a] = slab[SLAB_W, j]
         if not block.coefficients[LOWER, j] <= slab[SLAB_W, j] <= block.coefficients[UPPER, j]:
             return np.inf
@@ -158,7 +158,7 @@ def potential(block, active, g):
 def row_times_speed(block, active, j):
     """M_jP v_P."""
     total = 0.0
-    for a in range(active.count[SIZE]):
+    for a in range(active.counts[SIZE]):
         total += active.rows[active.slots[SLOT, a], j] * active.seats[SPEED, a]
     return total
 
@@ -167,7 +167,7 @@ def row_times_speed(block, active, j):
 def row_times_speed_after(block, active, j):
     """M_jQ (v_Q + shift), Q = P without the weights of j's gate."""
     total = 0.0
-    for a in range(active.count[SIZE]):
+    for a in range(active.counts[SIZE]):
         if block.gate[active.P[a]] != block.gate[j]:
             v = active.seats[SPEED, a] + active.seats[SHIFT_V, a]
             total += active.rows[active.slots[SLOT, a], j] * v
@@ -177,10 +177,10 @@ def row_times_speed_after(block, active, j):
 @kernel
 def open_gate(block, active, g):
     """Let the weights in ``group`` join P: v_P ← v_P − U v_J."""
-    k, seats, group = active.count[SIZE], active.seats, active.group
+    k, seats, group = active.counts[SIZE], active.seats, active.group
     m = block.gates[START, g + 1] - block.gates[START, g]
     if k + m > active.P.size:
-        active.count[FULL] = 1
+        active.counts[FULL] = 1
         return
     shift_by_rows(block, active, g, group[GROUP_V], seats[SHIFT_V])
     for a in range(k):
@@ -194,7 +194,7 @@ def open_gate(block, active, g):
 def close_gate(block, active, slab, g, time):
     """Let them leave P: v_P ← v_P + U v_J."""
     seats, group, first = active.seats, active.group, block.gates[START, g]
-    for a in range(active.count[SIZE]):
+    for a in range(active.counts[SIZE]):
         seats[SPEED, a] += seats[SHIFT_V, a]
     for i in range(first, block.gates[START, g + 1]):
         j = block.members[i]

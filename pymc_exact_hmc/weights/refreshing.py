@@ -34,8 +34,8 @@ MOST_CALLS = 50
 @kernel
 def prepare(block, active, s):
     """Refresh the caches if they are old, have lost digits, or belong to another s."""
-    active.count[AGE] += 1
-    stale = active.count[AGE] > MOST_CALLS
+    active.counts[AGE] += 1
+    stale = active.counts[AGE] > MOST_CALLS
     for i in range(block.gate.size):
         g = block.gate[i]
         stale |= (active.place[i] >= 0) != (g < 0 or s[g] == 1)
@@ -49,7 +49,7 @@ def refresh_active(block, active, s):
 
     A precision that cannot be inverted is flagged, and so is a P that needs more seats.
     """
-    count, coefficients, k = active.count, block.coefficients, 0
+    count, coefficients, k = active.counts, block.coefficients, 0
     count[SINGULAR] = count[AGE] = count[FULL] = 0
     for i in range(block.gate.size):
         active.place[i] = -1
@@ -70,8 +70,10 @@ def refresh_active(block, active, s):
 def compute_caches(block, active):
     """Compute everything that follows from P."""
     coefficients, rows, slots = block.coefficients, active.rows, active.slots
-    Lambda, k = coefficients[LAMBDA], active.count[SIZE]
-    factorise_precision(active.P, rows, slots, active.diagonal, Lambda, active.factor, active.count)
+    Lambda, k = coefficients[LAMBDA], active.counts[SIZE]
+    factorise_precision(
+        active.P, rows, slots, active.diagonal, Lambda, active.factor, active.counts
+    )
     invert_factor(active.factor, active.Sigma, k)
     y, mu = active.seats[U], active.seats[MU]
     whiten(active.factor, active.P, coefficients, k, y, mu)
@@ -85,7 +87,7 @@ def compute_caches(block, active):
         subtract(active.D, active.rho, active.c, Lambda, y[a])
         update_pairs(active.pair[PAIR_D], block.pairs, active.c, -1.0)
     read_inside(active.D, active.rho, active.P, active.Sigma, mu, Lambda, k)
-    active.count[SMALL_PIVOT] = 0
+    active.counts[SMALL_PIVOT] = 0
 
 
 @kernel
@@ -125,7 +127,7 @@ def invert_factor(C, Sigma, k):
 
 @kernel
 def whiten(inverse, P, coefficients, k, y, mu):
-    """y = C⁻¹(r + λ)_P, μ = C⁻ᵀy."""
+    """Y = C⁻¹(r + λ)_P, μ = C⁻ᵀy."""
     for a in range(k):
         y[a] = mu[a] = 0.0
         for b in range(a + 1):
@@ -136,7 +138,7 @@ def whiten(inverse, P, coefficients, k, y, mu):
 
 @kernel
 def project(rows, slots, inverse, a, c):
-    """c = row a of C⁻¹M_P·."""
+    """C = row a of C⁻¹M_P·."""
     c[:] = 0.0
     for b in range(a + 1):
         row, factor = rows[slots[SLOT, b]], inverse[a, b]

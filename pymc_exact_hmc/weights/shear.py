@@ -48,10 +48,10 @@ from pymc_exact_hmc.weights.truncated_draw import draw_truncated
 @kernel
 def try_joining(block, active, g, held, stream):
     """Open gate g at HERE; return whether that was feasible."""
-    k, seats, group = active.count[SIZE], active.seats, active.group
+    k, seats, group = active.counts[SIZE], active.seats, active.group
     first, m = block.gates[START, g], block.gates[START, g + 1] - block.gates[START, g]
     if k + m > active.P.size:
-        active.count[FULL] = 1
+        active.counts[FULL] = 1
         return False
     draw_group(block, active, g, held, stream)
     for i in range(m):
@@ -71,7 +71,7 @@ def try_joining(block, active, g, held, stream):
 @kernel
 def try_leaving(block, active, g, held):
     """Close gate g at HERE; return whether that was feasible."""
-    k, seats, group = active.count[SIZE], active.seats, active.group
+    k, seats, group = active.counts[SIZE], active.seats, active.group
     first, m = block.gates[START, g], block.gates[START, g + 1] - block.gates[START, g]
     for i in range(m):
         a = active.place[block.members[first + i]]
@@ -116,8 +116,8 @@ def draw_group(block, active, g, held, stream):
 
 @kernel
 def shift_by_rows(block, active, g, x, shift):
-    """shift = −Σ_P M_PJ x_J, for a gate that opens."""
-    k, Sigma, u, first = active.count[SIZE], active.Sigma, active.seats[U], block.gates[START, g]
+    """Shift = −Σ_P M_PJ x_J, for a gate that opens."""
+    k, Sigma, u, first = active.counts[SIZE], active.Sigma, active.seats[U], block.gates[START, g]
     for a in range(k):
         row = active.rows[active.slots[SLOT, a]]
         u[a] = 0.0
@@ -131,7 +131,7 @@ def shift_by_rows(block, active, g, x, shift):
 
 @kernel
 def shift_by_covariance(block, active, g, x, shift):
-    """shift = −Σ_PJ Σ_JJ⁻¹ x_J, for a gate that closes."""
+    """Shift = −Σ_PJ Σ_JJ⁻¹ x_J, for a gate that closes."""
     z, first = active.group[Z], block.gates[START, g]
     m = block.gates[START, g + 1] - first
     load_open(block, active, g)
@@ -139,7 +139,7 @@ def shift_by_covariance(block, active, g, x, shift):
         z[a] = x[a]
     solve_factor(active.C, z, m)
     solve_transposed(active.C, z, m)
-    for a in range(active.count[SIZE]):
+    for a in range(active.counts[SIZE]):
         shift[a] = 0.0
         for i in range(m):
             shift[a] -= active.Sigma[a, active.place[block.members[first + i]]] * z[i]

@@ -29,12 +29,12 @@ def sheared_transition(prior, block, active, walls, clocks, s, w, stream, tally,
     """Move s and w in place by one call; the caches are up to date when this returns.
 
     ``prior`` is an energy of the indicators with caches up to date. If a flag of
-    ``active.count`` is up, the call must be undone: see ``weights.calls``.
+    ``active.counts`` is up, the call must be undone: see ``weights.calls``.
     """
     prepare(block, active, s)
-    if active.count[FULL] + active.count[SINGULAR] > 0:
+    if active.counts[FULL] + active.counts[SINGULAR] > 0:
         return
-    seats, Sigma, clock, count = active.seats, active.Sigma, active.clock, active.count
+    seats, Sigma, clock, count = active.seats, active.Sigma, active.clock, active.counts
     take_off(stream, active.P, seats, Sigma, active.factor, clock, count, w)
     half_turns = draw_schedule(stream, clocks, walls.order, walls.phase, walls.kinetic)
     n, k, cycle = s.size, 0, 0
@@ -103,5 +103,5 @@ def cross(block, active, g, closed, held, time, stream):
     else:
         feasible = try_leaving(block, active, g, held)
     if feasible:
-        set_out(active.seats, active.count[SIZE], active.clock, time)
+        set_out(active.seats, active.counts[SIZE], active.clock, time)
     return feasible

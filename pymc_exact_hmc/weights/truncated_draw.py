@@ -62,10 +62,7 @@ def _draw_tail(stream, D, kappa, width):
     if width < np.inf:
         share = -math.expm1(width * (kappa - 0.5 * D * width))
     while True:
-        if share < 1.0:
-            energy = -math.log1p(-share * uniform(stream))
-        else:
-            energy = exponential(stream)
+        energy = -math.log1p(-share * uniform(stream)) if share < 1.0 else exponential(stream)
         root = math.sqrt(kappa * kappa + 2.0 * D * energy)
         if uniform(stream) * root <= -kappa:
             return 2.0 * energy / (root - kappa)

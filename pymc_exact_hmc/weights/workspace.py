@@ -25,9 +25,9 @@ class Clocks(NamedTuple):
     """
 
     w_time: float = 0.5 * math.pi
-    fewest: float = 0.75
-    most: float = 1.25
-    held: float = 0.15
+    fewest: float = 0.8
+    most: float = 1.2
+    held: float = 0.1
 
 
 class Walls(NamedTuple):

@@ -3,12 +3,13 @@
 import itertools
 
 import numpy as np
+from scipy.stats import multivariate_normal
+
 from pymc_exact_hmc.energies import Fields, log_density
 from pymc_exact_hmc.energies import refresh as refresh_energy
-from pymc_exact_hmc.weights.block import LAM, LAMBDA, SLAB_LOWER, SLAB_UPPER
 from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.weights.block import LAM, LAMBDA, SLAB_LOWER, SLAB_UPPER
 from pymc_exact_hmc.weights.truncated_draw import draw_truncated
-from scipy.stats import multivariate_normal
 
 MOST_GATES = 10
 

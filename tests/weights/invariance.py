@@ -36,7 +36,7 @@ def invariance(p, start, end, other):
     Stationarity of s and of each weight, and detailed balance of s and of s with the half in
     which one weight lies.
     """
-    (code_start, w_start), (code_end, w_end), (_, w_other) = start, end, other
+    (code_start, _), (code_end, w_end), (_, w_other) = start, end, other
     values = {
         "stationary s": chi_square(np.bincount(code_end, minlength=len(p)), p),
         "reversible s": bowker(code_start, code_end, len(p)),

@@ -1,6 +1,7 @@
 """Calls of the compiled transitions, from the start of a problem."""
 
 import numpy as np
+
 from pymc_exact_hmc.augmentations import Gaussian
 from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, LOWER, UPPER, Block, R, make_block
 from pymc_exact_hmc.weights.grams import DenseGram, DesignGram
 
@@ -15,7 +16,7 @@ class Problem(NamedTuple):
     log_odds: np.ndarray
 
     @property
-    def A(self):
+    def A(self):  # noqa: N802
         """M + Λ."""
         return self.M + np.diag(self.block.coefficients[LAMBDA])
 
@@ -80,4 +81,3 @@ def fresh_caches(problem, s):
         D[j] = problem.A[j, j] - m @ solve[:, 0]
         rho[j] = problem.b[j] - m @ solve[:, 1]
     return D, rho
-

@@ -6,6 +6,7 @@ Contacts are found with arctangents, energies of the paper's kernel from the Ham
 
 import numpy as np
 from problems import fresh_caches
+
 from pymc_exact_hmc.random_stream import exponential, shuffle_front, uniform
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, SLAB_LOWER, SLAB_UPPER
 from pymc_exact_hmc.weights.integral import log_integral

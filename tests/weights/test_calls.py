@@ -6,6 +6,9 @@ from exact import draw_given, exact_draws, posterior, states
 from invariance import ALPHA
 from kernels import Mover
 from problems import make_problem, regression
+from scipy import stats
+from scipy.special import expit
+
 from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.active import make_active
@@ -14,8 +17,6 @@ from pymc_exact_hmc.weights.inclusion import inclusion_log_odds
 from pymc_exact_hmc.weights.integrated import integrated_transition
 from pymc_exact_hmc.weights.refreshing import refresh_active
 from pymc_exact_hmc.weights.sheared import sheared_transition
-from scipy import stats
-from scipy.special import expit
 
 INF = np.inf
 
@@ -23,9 +24,7 @@ INF = np.inf
 def call_of(problem, transition, capacity=None):
     m = Mover(problem)
     active = make_active(problem.block, capacity)
-    return Call(
-        transition, m.prior, problem.block, active, m.walls, m.clocks, m.tally, m.attempts
-    )
+    return Call(transition, m.prior, problem.block, active, m.walls, m.clocks, m.tally, m.attempts)
 
 
 @pytest.mark.parametrize("transition", [sheared_transition, integrated_transition])
@@ -54,10 +53,15 @@ def test_dependent_weights_are_refused_and_the_state_is_kept():
     call = call_of(problem, sheared_transition)
     rng = np.random.default_rng(42)
     s, w = np.zeros(2, np.int64), np.ones(2)
-    with pytest.raises(SingularPrecisionError, match="linearly dependent"):
-        for _ in range(100):
-            before = s.copy(), w.copy()
+    message = ""
+    for _ in range(100):
+        before = s.copy(), w.copy()
+        try:
             call = make_call(call, s, w, seed_words(rng))
+        except SingularPrecisionError as error:
+            message = str(error)
+            break
+    assert "linearly dependent" in message
     np.testing.assert_array_equal(s, before[0])
     np.testing.assert_array_equal(w, before[1])
 

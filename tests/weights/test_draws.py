@@ -5,11 +5,12 @@ import math
 import numba
 import numpy as np
 import pytest
+from scipy import stats
+
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.integral import log_integral
 from pymc_exact_hmc.weights.normal import normal
 from pymc_exact_hmc.weights.truncated_draw import draw_truncated
-from scipy import stats
 
 ALPHA = 1e-6
 INF = math.inf

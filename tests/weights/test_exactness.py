@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 from exact import code, exact_draws, posterior
+from invariance import assert_invariant, invariance
 from kernels import CollapsedMover, Mover
 from problems import regression
+
 from pymc_exact_hmc.energies import SparseCouplings
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.integrated import integrated_transition
 from pymc_exact_hmc.weights.paper import paper_transition
 from pymc_exact_hmc.weights.sheared import sheared_transition
 from pymc_exact_hmc.weights.workspace import Clocks
-from invariance import assert_invariant, invariance
 
 INF = np.inf
 N = 20_000

@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy import integrate, special
+
 from pymc_exact_hmc.weights.error_function import erfcx
 from pymc_exact_hmc.weights.integral import log_integral
-from scipy import integrate, special
 
 INF = math.inf
 

@@ -5,6 +5,7 @@ import pytest
 import reference
 from kernels import Mover, feasible_start
 from problems import regression
+
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.paper import paper_transition
 from pymc_exact_hmc.weights.sheared import sheared_transition
@@ -25,13 +26,11 @@ PROBLEMS = {
 CLOCKS = {"default": Clocks(held=0.5), "long": Clocks(w_time=7.0, fewest=2.1, most=2.9)}
 
 
-
-
-def compare(problem, clocks, transition, step, rng):
+def compare(problem, clocks, transition, step, rng, calls=12):
     """Make a few calls of both; return the number of crossings."""
     mover = Mover(problem, clocks, transition=transition)
     s, w = feasible_start(problem, rng)
-    for _ in range(12):
+    for _ in range(calls):
         stream = seed_words(rng)
         expected_s, expected_w = step(problem, s, w, stream.copy(), clocks)
         mover.move(s, w, stream, fresh=True)

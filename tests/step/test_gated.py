@@ -1,0 +1,226 @@
+"""Gated weights through the step: every prior, kernel and spelling against enumeration."""
+
+import numpy as np
+import pymc as pm
+import pytest
+import pytensor.tensor as pt
+from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.weights.block import LAM, LAMBDA, LOWER, UPPER, R
+from scipy import stats
+from step.regressions import SIGMA, D, N, P, X, Y, bernoulli, exact_states
+from support.significance import assert_holds
+
+BATCHES = 60
+SEED = 7
+
+
+def run(model, draws, **options):
+    """Return (s, w) of a chain of the step alone: nothing else moves."""
+    with model:
+        step = ExactBinaryHMC(**options)
+    rng = np.random.default_rng(SEED)
+    step.set_rng(rng)
+    point = model.initial_point()
+    s = np.empty((draws, step.layout[-1].stop), int)
+    values = []
+    for k in range(draws):
+        point, _ = step.step(point)
+        s[k] = np.concatenate([point[b.name].ravel() for b in step.layout])
+        values.append({name: value for name, value in point.items()})
+    return s, values
+
+
+def batch_pvalues(draws, exact):
+    """p-values that the means of correlated draws are as given, from means of batches."""
+    size = len(draws) // BATCHES
+    means = draws[: size * BATCHES].reshape(BATCHES, size, -1).mean(axis=1)
+    error = means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
+    z = np.where(error > 0, (means.mean(axis=0) - exact) / np.maximum(error, 1e-12), 0.0)
+    return 2 * stats.t.sf(np.abs(z), BATCHES - 1)
+
+
+def assert_matches(model, states, p, draws=6000, **options):
+    """Inclusion probabilities and all pairs of them are the exact ones."""
+    s, _ = run(model, draws, **options)
+    pairs = [(i, j) for i in range(states.shape[1]) for j in range(i)]
+    exact = np.concatenate([p @ states, [p @ (states[:, i] * states[:, j]) for i, j in pairs]])
+    found = np.column_stack([s, *[s[:, i] * s[:, j] for i, j in pairs]])
+    assert_holds(*batch_pvalues(found, exact), seed=SEED)
+
+
+PRIORS = {
+    "normal": (lambda: pm.Normal("w", 0.4, 1.5, shape=D), {"mean": 0.4, "sd": 1.5}),
+    "tau": (lambda: pm.Normal("w", 0, tau=0.5, shape=D), {"mean": 0.0, "sd": 0.5**-0.5}),
+    "half-normal": (lambda: pm.HalfNormal("w", 2.0, shape=D), {"mean": 0, "sd": 2, "lower": 0}),
+    "no transform": (
+        lambda: pm.HalfNormal("w", 2.0, shape=D, default_transform=None),
+        {"mean": 0, "sd": 2, "lower": 0},
+    ),
+    "truncated": (
+        lambda: pm.TruncatedNormal(
+            "w", 0.5, 1.0, lower=[-1, 0, -np.inf, 0.2], upper=[0.5, np.inf, 1.0, 0.9], shape=D
+        ),
+        {"mean": 0.5, "sd": 1, "lower": [-1, 0, -np.inf, 0.2], "upper": [0.5, np.inf, 1.0, 0.9]},
+    ),
+    "pm.Truncated": (
+        lambda: pm.Truncated("w", pm.Normal.dist(0.5, 1.0), lower=0.1, upper=2.0, shape=D),
+        {"mean": 0.5, "sd": 1, "lower": 0.1, "upper": 2.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_every_prior_matches_enumeration(prior):
+    """p(s | data) is Bernoulli prior times marginal likelihood, truncated or not."""
+    make, slab = PRIORS[prior]
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        pm.Normal("y", X @ (gamma * make()), SIGMA, observed=Y)
+    exact = exact_states(X, Y, SIGMA, gate=range(D), log_prior=bernoulli(P), **slab)
+    assert_matches(model, *exact)
+
+
+@pytest.mark.parametrize("prior", ["normal", "half-normal"])
+def test_paper_kernel_matches_enumeration(prior):
+    """The paper's own kernel leaves the same posterior invariant."""
+    make, slab = PRIORS[prior]
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        pm.Normal("y", X @ (gamma * make()), SIGMA, observed=Y)
+    exact = exact_states(X, Y, SIGMA, gate=range(D), log_prior=bernoulli(P), **slab)
+    assert_matches(model, *exact, draws=30_000, kernel="paper")
+
+
+@pytest.mark.parametrize("augmentation", ["exponential", "box"])
+def test_other_augmentations_match_enumeration(augmentation):
+    """Untruncated weights are integrated out, and any augmentation runs over what is left."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        pm.Normal("y", X @ (gamma * pm.Normal("w", 0, 2, shape=D)), SIGMA, observed=Y)
+    exact = exact_states(X, Y, SIGMA, mean=0, sd=2, gate=range(D), log_prior=bernoulli(P))
+    assert_matches(model, *exact, augmentation=augmentation)
+
+
+def test_exponential_slab_matches_quadrature():
+    """An exponential slab has no curvature of its own: one weight, by numerical integration."""
+    x = X[:, 0]
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P)
+        pm.Normal("y", x * gamma * pm.Exponential("w", 1.5), SIGMA, observed=Y)
+    w = np.linspace(0, 12, 200_001)
+    log_ratio = (x @ Y) * w / SIGMA**2 - 0.5 * (x @ x) * w**2 / SIGMA**2
+    bayes = np.trapezoid(np.exp(log_ratio) * 1.5 * np.exp(-1.5 * w), w)
+    odds = P / (1 - P) * bayes
+    s, values = run(model, 6000)
+    natural = np.exp([v["w_log__"] for v in values])
+    density = np.exp(log_ratio) * np.exp(-1.5 * w)
+    mean_on = np.trapezoid(w * density, w) / np.trapezoid(density, w)
+    inclusion = odds / (1 + odds)
+    mean = inclusion * mean_on + (1 - inclusion) / 1.5
+    draws = np.column_stack([s[:, 0], natural])
+    assert_holds(*batch_pvalues(draws, [inclusion, mean]), seed=SEED)
+
+
+def test_ising_prior_on_the_gates():
+    """Structured sparsity: a potential over the indicators joins their prior."""
+    coupling = 0.9
+
+    def log_prior(s):
+        return bernoulli(P)(s) + coupling * float(np.sum(s[1:] * s[:-1]))
+
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        pm.Potential("smooth", coupling * (gamma[1:] * gamma[:-1]).sum())
+        pm.Normal("y", X @ (gamma * pm.HalfNormal("w", 2, shape=D)), SIGMA, observed=Y)
+    exact = exact_states(X, Y, SIGMA, mean=0, sd=2, lower=0, gate=range(D), log_prior=log_prior)
+    assert_matches(model, *exact)
+
+
+@pytest.mark.parametrize("truncated", [False, True])
+def test_groups_and_intercept(truncated):
+    """Weights of one gate come and go together; an intercept is always on."""
+    group = np.array([0, 0, 1, 2])
+    bound = {"lower": [0.0] * D + [-np.inf]} if truncated else {}
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=3)
+        w = pm.HalfNormal("w", 2, shape=D) if truncated else pm.Normal("w", 0, 2, shape=D)
+        intercept = pm.Normal("intercept", 1.0, 3.0)
+        pm.Normal("y", intercept + X @ (w * gamma[group]), SIGMA, observed=Y)
+    columns = np.column_stack([X, np.ones(N)])
+    exact = exact_states(
+        columns,
+        Y,
+        SIGMA,
+        mean=[0] * D + [1.0],
+        sd=[2] * D + [3.0],
+        gate=[*group, -1],
+        log_prior=bernoulli(P),
+        **bound,
+    )
+    assert_matches(model, *exact)
+
+
+def spellings():
+    """The same model, as people write it: ``gamma`` and ``w`` of length D."""
+    yield "matmul", lambda g, w: X @ (g * w)
+    yield "pt.dot", lambda g, w: pt.dot(X, g * w)
+    yield "pm.math.dot", lambda g, w: pm.math.dot(X, w * g)
+    yield "columns first", lambda g, w: (X * g) @ w
+    yield "sum", lambda g, w: (X * g * w).sum(-1)
+    yield "switch", lambda g, w: X @ pm.math.switch(g, w, 0)
+    yield "where eq", lambda g, w: X @ pt.where(pt.eq(g, 1), w, 0.0)
+    yield "where not eq 0", lambda g, w: X @ pt.switch(pt.neq(g, 0), w, 0.0)
+    yield "loop", lambda g, w: sum(g[j] * w[j] * X[:, j] for j in range(D))
+    yield "deterministic", lambda g, w: X @ pm.Deterministic("beta", g * w)
+    yield "stack", lambda g, w: X @ pt.stack([g[j] * w[j] for j in range(D)])
+    yield "two matmuls", lambda g, w: X[:, :2] @ (g * w)[:2] + X[:, 2:] @ (g * w)[2:]
+    yield "spins", lambda g, w: X @ (0.5 * ((2 * g - 1) + 1) * w)
+    yield "outer", lambda g, w: (X * (g * w)[None, :]).sum(axis=1)
+    yield "set_subtensor", lambda g, w: X @ pt.zeros(D)[np.arange(D)].set(g * w)
+    yield "column vector", lambda g, w: (X @ (g * w)[:, None])[:, 0]
+    yield "data", lambda g, w: pm.Data("X", X) @ (g * w)
+    yield "scaled twice", lambda g, w: 2.0 * (0.5 * X) @ (g * w)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in spellings()])
+def test_every_spelling_gives_the_same_coefficients(name):
+    """M = X'X/σ², r = X'y/σ², Λ, λ and the gates, however the predictor is written."""
+    predictor = dict(spellings())[name]
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        w = pm.TruncatedNormal("w", 0.5, 2.0, lower=0.0, shape=D)
+        pm.Normal("y", predictor(gamma, w), SIGMA, observed=Y)
+        step = ExactBinaryHMC()
+    block = step._move.gaussian.block
+    assert block.gate.tolist() == list(range(D))
+    rows = block.coefficients
+    np.testing.assert_allclose(block.gram.scale[0] * block.gram.M, X.T @ X, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(rows[R], X.T @ Y, rtol=1e-10)
+    np.testing.assert_allclose(rows[LAMBDA], 0.25, rtol=1e-6)
+    np.testing.assert_allclose(rows[LAM], 0.125, rtol=1e-6)
+    assert (rows[LOWER] == 0).all()
+    assert np.isinf(rows[UPPER]).all()
+
+
+def test_correlated_pairs_agree_between_chains():
+    """Two pairs of predictors correlated 0.95: all chains agree with 2⁸ marginal likelihoods."""
+    rng = np.random.default_rng(95)
+    base = rng.normal(size=(100, 8))
+    for a, b in ((0, 1), (2, 3)):
+        base[:, b] = 0.95 * base[:, a] + np.sqrt(1 - 0.95**2) * base[:, b]
+    y = base @ np.array([1.0, 0, 0.5, 0.5, 0, 0, 0, 0.2]) + 2 * rng.normal(size=100)
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.2, shape=8)
+        pm.Normal("y", base @ (gamma * pm.Normal("w", 0, 5, shape=8)), 2.0, observed=y)
+        idata = pm.sample(
+            1500, tune=100, chains=4, cores=1, step=ExactBinaryHMC(), random_seed=5,
+            progressbar=False, compute_convergence_checks=False,
+        )
+    states, p = exact_states(base, y, 2.0, mean=0, sd=5, gate=range(8), log_prior=bernoulli(0.2))
+    s = idata.posterior["gamma"].values
+    for chain in s:
+        assert_holds(*batch_pvalues(chain, p @ states), seed=5)
+    between = s.mean(axis=1).var(axis=0, ddof=1)
+    within = s.var(axis=1, ddof=1).mean(axis=0)
+    r_hat = np.sqrt(1 + between / np.maximum(within, 1e-12))
+    assert r_hat.max() < 1.01

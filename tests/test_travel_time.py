@@ -1,0 +1,63 @@
+"""Travel times: what users may give, and the number of hits they lead to."""
+
+import math
+
+import numpy as np
+import pytest
+from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
+from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
+from scipy import stats
+from support.significance import assert_holds, stationarity_pvalue
+
+
+@pytest.mark.parametrize("augmentation", AUGMENTATIONS.values())
+def test_default_is_half_a_hit_to_one_hit_per_wall(augmentation):
+    """By default a wall is hit ½ to 1 times on average, and never the same number for all."""
+    low, high = parse_travel_time(None, augmentation)
+    assert (low / augmentation.hit_time, high / augmentation.hit_time) == DEFAULT_HITS_PER_WALL
+    assert low < high
+
+
+@pytest.mark.parametrize("value", [2.5 * math.pi, 1, (0.5, 2.0), [1.0, 3.0], (0, 1), np.float64(2)])
+def test_what_is_given_is_used(value):
+    """A number is a fixed time, a pair an interval."""
+    ends = np.atleast_1d(np.asarray(value, float))
+    assert parse_travel_time(value, Gaussian()) == (ends[0], ends[-1])
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0, "positive"),
+        (-1.0, "positive"),
+        ((-1.0, 2.0), "positive"),
+        (math.nan, "finite"),
+        (math.inf, "finite"),
+        ((2.0, 1.0), "shortest first"),
+        ((math.nan, 2.0), "finite"),
+        (math.pi, "1π.*ergodic"),
+        (3 * math.pi, "3π.*ergodic"),
+        ((math.pi, math.pi), "ergodic"),
+        ("long", "number or a pair"),
+        ((1, 2, 3), "number or a pair"),
+        ([[1.0]], "number or a pair"),
+    ],
+)
+def test_bad_times_get_a_sentence(value, words):
+    """A time that is not positive and finite, or hits all walls equally often, is refused."""
+    with pytest.raises(ValueError, match=words):
+        parse_travel_time(value, Gaussian())
+
+
+@pytest.mark.parametrize("augmentation", ["exponential", "box"])
+def test_whole_turns_are_for_the_gaussian_only(augmentation):
+    """π means nothing to the augmentations whose period depends on the energy."""
+    assert parse_travel_time(math.pi, AUGMENTATIONS[augmentation]) == (math.pi, math.pi)
+
+
+def test_number_of_hits():
+    """In T each wall is hit ⌊T/π⌋ times, and once more with probability frac(T/π)."""
+    rng, time, d = np.random.default_rng(51), 2.3 * math.pi, 5
+    _, hits = TravelTime(time, time).draw(rng, Gaussian(), d, 20_000)
+    expected = stats.binom(d, 0.3).pmf(np.arange(d + 1))
+    assert_holds(stationarity_pvalue(hits - 2 * d, expected), seed=51)
