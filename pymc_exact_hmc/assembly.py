@@ -28,8 +28,8 @@ from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 from pymc_exact_hmc.weights.block import LAMBDA
 
-HITS_PER_DRAW = 2500
-"""Cheap wall hits that cost about as much as PyMC's own work per draw."""
+HITS_PER_DRAW = 800
+"""Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
 COLLAPSED_HITS_PER_WALL = (0.75, 1.25)
 GATE_TOLERANCE = 1e-9

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pymc_exact_hmc.augmentations import Augmentation
+from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, make_workspace, transition
 from pymc_exact_hmc.model.coefficients import Coefficients
@@ -34,9 +35,25 @@ class BinaryMove:
         self.time = self.energy_error = 0.0
         self.reflections = 0
         self._workspace = make_workspace(d)
-        # Compiled here, once, so that forked chains inherit the machine code.
-        self._travel(np.zeros(d, np.int8), np.random.default_rng(0), np.zeros(1, np.int64))
+        self._bind()
         self.forget()
+
+    def _bind(self) -> None:
+        """Compile, in this process: forked chains inherit the machine code."""
+        motion, energy = self.motion, self.coefficients.energy
+        s, stream = np.zeros(self.coefficients.d, np.int8), seed_words(np.random.default_rng(0))
+        rest = (0.0, np.zeros(1, np.int64), self._workspace, self.tally)
+        self._transition = bind(transition, motion.augmentation, energy, s, stream, *rest)
+        self._fresh_log_density = bind(fresh_log_density, energy, s)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out machine code, which belongs to this process."""
+        return {**self.__dict__, "_transition": None, "_fresh_log_density": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Compile again, or read from disk, in the new process."""
+        self.__dict__.update(state)
+        self._bind()
 
     def forget(self) -> None:
         """Start a chain: nothing is known about the last state."""
@@ -53,14 +70,14 @@ class BinaryMove:
         changed = self.coefficients.update(point)
         before = 0.0
         if changed or check or s.tobytes() != self._last_state:
-            before = fresh_log_density(self.coefficients.energy, s)
+            before = self._fresh_log_density(self.coefficients.energy, s)
         motion = self.motion
         self.time, n_hits = motion.travel_time.draw(
             rng, motion.augmentation, s.size, motion.trajectories
         )
         self._travel(s, rng, n_hits)
         if check:
-            gained = fresh_log_density(self.coefficients.energy, s) - before
+            gained = self._fresh_log_density(self.coefficients.energy, s) - before
             self.energy_error = float(gained - self.tally.drop[0])
         self._last_state = s.tobytes()
         return {}
@@ -69,7 +86,7 @@ class BinaryMove:
         self, s: npt.NDArray[np.int8], rng: np.random.Generator, n_hits: npt.NDArray[np.int64]
     ) -> None:
         clear(self.tally)
-        transition(
+        self._transition(
             self.motion.augmentation,
             self.coefficients.energy,
             s,

@@ -69,3 +69,18 @@ def verb(stub: Callable[..., Any]) -> Any:
         return None
 
     return dispatch
+
+
+def bind(dispatcher: Any, *arguments: Any) -> Callable[..., Any]:
+    """Return the machine code of a kernel for arguments of these types.
+
+    A call through the dispatcher first finds out the types, which takes 5 µs for arrays in
+    tuples and 300 µs if a compiled function is among them. What is returned here must be
+    called with arguments of the same types only.
+    """
+    if not hasattr(dispatcher, "overloads"):
+        return dispatcher  # compilation is switched off
+    signature = tuple(numba.typeof(argument) for argument in arguments)
+    dispatcher.compile(signature)
+    machine_code: Callable[..., Any] = dispatcher.overloads[signature].entry_point
+    return machine_code

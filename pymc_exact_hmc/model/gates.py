@@ -24,12 +24,12 @@ import scipy.sparse as sp
 from pytensor.graph.basic import Variable
 from pytensor.scalar import basic as scalar
 from pytensor.tensor import math as tensor_math
-from pytensor.tensor.basic import Join, MakeVector
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.extra_ops import CumOp
 
 from pymc_exact_hmc.model.dependence import Situation
+from pymc_exact_hmc.model.joins import JOINS, first_part
 from pymc_exact_hmc.model.transfer import INSERTING, MOVES, broadcast_support
 
 Tensor: TypeAlias = Variable[Any, Any]
@@ -177,8 +177,8 @@ def _by_inner_index(situation: Situation) -> list[sp.csr_array]:
 def data_inputs(situation: Situation) -> set[int]:
     """Return the inputs that an operation copies or adds up; none if it does anything else."""
     op, inputs = situation.node.op, len(situation.inputs)
-    if isinstance(op, Join | MakeVector):
-        return set(range(1 if isinstance(op, Join) else 0, inputs))
+    if isinstance(op, JOINS):
+        return set(range(first_part(situation.node), inputs))
     if isinstance(op, INSERTING):
         return {0, 1}
     return {0} if isinstance(op, (tensor_math.Sum, CumOp, *MOVES)) else set()

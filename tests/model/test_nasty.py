@@ -1,0 +1,286 @@
+"""Models meant to mislead the recogniser: every energy drop equals the model's own."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from support.models import forms_of, worst_error
+
+TOLERANCE = 1e-9
+R = np.random.default_rng(61)
+X5, X32, X33 = R.normal(size=5), R.normal(size=(3, 2)), R.normal(size=(3, 3))
+INF = np.inf
+
+NASTY = {}
+
+
+def nasty(form, *changes):
+    """Register a model, the form of its factor "a", and settings of its other variables."""
+
+    def register(build):
+        NASTY[build.__name__] = (build, form, changes)
+        return build
+
+    return register
+
+
+def bits(n, p=0.4):
+    return pm.Bernoulli("s", p, shape=n)
+
+
+@nasty("separable", {"a_interval__": 0.7})
+def bounds_that_depend_on_an_indicator():
+    pm.Uniform("a", 0, 1.0 + pm.Bernoulli("s", 0.5))
+
+
+@nasty("generic", {"tau": 1}, {"tau": 5}, {"tau": 0})
+def shape_that_depends_on_another_variable():
+    s, tau = bits(2), pm.DiscreteUniform("tau", 0, 6)
+    y = pt.as_tensor(R.normal(size=6))
+    pm.Potential("a", (s[0] * y[np.arange(6) < tau]).sum() + pt.exp((s[1] * y[tau:]).sum()))
+
+
+@nasty("generic")
+def mask_that_depends_on_indicators():
+    pm.Potential("a", (pt.as_tensor(X5)[pt.eq(bits(5), 1)] - 3.0).sum())
+
+
+@nasty("generic")
+def count_by_shape():
+    s = bits(5)
+    pm.Potential("a", s.sum() * pt.as_tensor(X5)[pt.eq(s, 1)].shape[0] * 0.3)
+
+
+@nasty("generic")
+def length_that_depends_on_indicators():
+    pm.Potential("a", pt.full((bits(3).sum(),), -2.0).sum())
+
+
+@nasty("separable")
+def stacked_booleans():
+    s = bits(5)
+    pm.Potential("a", pt.switch(pt.stack([pt.eq(s[i], 1) for i in range(5)]), X5, 0.0).sum())
+
+
+@nasty("separable")
+def joined_booleans():
+    s = bits(5)
+    parts = pt.concatenate([pt.eq(s[3:], 1), pt.eq(s[:3], 0)])
+    pm.Potential("a", pt.switch(parts, X5, 0.0).sum())
+
+
+@nasty("separable")
+def joined_small_integers():
+    s = bits(300)
+    parts = pt.concatenate([s[100:].astype("int8"), s[:100].astype("int8")])
+    pm.Potential("a", pt.switch(parts, np.random.default_rng(1).normal(size=300), 0.0).sum())
+
+
+@nasty("quadratic")
+def square_of_a_sum():
+    pm.Potential("a", -0.3 * (bits(6).sum() - 2) ** 2)
+
+
+@nasty("quadratic")
+def dense_quadratic():
+    s = bits(5)
+    J = np.random.default_rng(2).normal(size=(5, 5))
+    pm.Potential("a", pt.dot(s, pt.dot(J, s)))
+
+
+@nasty("local")
+def cumulative_sum():
+    pm.Potential("a", (X32 * pt.exp(0.3 * pt.cumsum(bits((3, 2)), axis=-1))).sum())
+
+
+@nasty("quadratic")
+def square_of_a_cumulative_sum():
+    pm.Potential("a", (X32 * pt.cumsum(bits((3, 2)), axis=-1) ** 2).sum())
+
+
+@nasty("quadratic")
+def batched_matrix_vector_product():
+    pm.Potential("a", (X33 * pt.matvec(pt.as_tensor(X33), bits((3, 3))) ** 2).sum())
+
+
+@nasty("separable", {"b": 1.3}, {"b": -0.4})
+def ones_like_indicators():
+    s, b = bits(3), pm.Normal("b")
+    pm.Potential("a", (b * pt.ones_like(s) * s).sum())
+
+
+@nasty("local")
+def bitwise_and_of_numbers():
+    s = bits(3)
+    allowed = pt.bitwise_and(s[0] + s[1] + 1, s[2] + 1)
+    pm.Potential("a", pt.switch(allowed, 0.0, -INF))
+
+
+@nasty("separable", {"b": [[1.7]]})
+def scalar_with_two_dimensions():
+    s, b = bits(3), pm.Normal("b", shape=(1, 1))
+    pm.Potential("a", (b * (s * X5[:3]) + b**2).sum())
+
+
+@nasty("separable", {"b": 0.9})
+def repeats_by_broadcasting():
+    s, b = bits(3), pm.Normal("b")
+    pm.Potential("a", ((s * X5[:3])[None, :] * b + np.zeros((4, 1))).sum())
+
+
+@nasty("local", {"b": 0.9})
+def switch_on_another_variable():
+    s, b = bits(4), pm.Normal("b")
+    pm.Potential("a", pt.switch(b > 0.5, pt.exp(s[0] + s[1]), pt.exp(s[2] * s[3])))
+
+
+@nasty("generic", {"k": 2}, {"k": 0})
+def index_by_another_variable():
+    s, k = bits(4), pm.Categorical("k", np.ones(4) / 4)
+    pm.Potential("a", 0.8 * s[k] + pt.exp(s[k] * s[0]))
+
+
+@nasty("local", {"b": 2.0})
+def set_entries():
+    s, b = bits(4), pm.Normal("b")
+    x = pt.set_subtensor(pt.zeros(4)[1:3], s[1:3] * b)
+    x = pt.set_subtensor(x[0], s[0] * s[3] * 0.5)
+    pm.Potential("a", pt.exp(x).sum())
+
+
+@nasty("generic")
+def add_to_entries_twice():
+    s = bits(4)
+    x = pt.inc_subtensor(pt.zeros(3)[np.array([0, 0, 1, 2])], 1.0 * s)
+    pm.Potential("a", pt.exp(0.5 * x).sum())
+
+
+@nasty("multilinear")
+def product_of_many():
+    s = bits(10)
+    pm.Potential("a", 0.7 * pt.prod(s) + 0.4 * pt.prod(1 - s) + 0.3 * pt.prod(2 * s - 1))
+
+
+@nasty("quadratic")
+def product_of_two():
+    pm.Potential("a", 0.7 * pt.prod(bits(2)))
+
+
+@nasty("local")
+def whole_number_arithmetic():
+    s = bits(4)
+    pm.Potential("a", 1.0 * ((s[0] + s[1]) // 2) - (s[2] + s[3] + 1) % 2 + (s[1] & s[2]) * 0.3)
+
+
+@nasty("separable")
+def casts():
+    s = bits(4)
+    entries = s.astype("bool").astype("float32") * X5[:4].astype("float32")
+    pm.Potential("a", entries.astype("float64").sum())
+
+
+@nasty("local")
+def constraints_around_a_negative_factor():
+    s = bits(3)
+    pm.Potential("a", -1.0 * pt.switch(s[0] + s[1] > 1, INF, 0.0) - (s[2] * 0.3))
+
+
+@nasty("local")
+def hard_constraints():
+    s = bits(5)
+    pairs = pt.all(pt.le(s[:-1] + s[1:], 1))
+    pm.Potential("a", pt.switch(pairs, 0.0, -INF) + pt.switch(pt.and_(s[0] > 0, s[4] > 0), -INF, 0))
+
+
+@nasty("generic")
+def total_is_even():
+    pm.Potential("a", pt.switch(pt.eq(bits(9).sum() % 2, 0), 0.0, -1.5))
+
+
+@nasty("generic")
+def determinant():
+    s = bits(4)
+    L = X33 @ X33.T + np.eye(3)
+    L = np.pad(L, ((0, 1), (0, 1))) + 0.5
+    chosen = pt.diag(1.0 * s) @ L @ pt.diag(1.0 * s) + pt.diag(1.0 - s)
+    pm.Potential("a", pt.linalg.slogdet(chosen)[1])
+
+
+@nasty("separable", {"a_simplex__": [0.3]}, {"a_simplex__": [-1.2]})
+def two_categories_with_random_probabilities():
+    p = pm.Dirichlet("a", np.ones(2))
+    z = pm.Categorical("z", p, shape=4)
+    pm.Normal("y", pt.as_tensor([-1.0, 1.0])[z], observed=X5[:4])
+
+
+@nasty("separable", {"a": [0.5, 1.0]})
+def partly_observed():
+    data = np.ma.masked_values([1, -1, 0, -1, -1], -1)
+    z = pm.Bernoulli("z", 0.3, observed=data)
+    pm.Normal("y", z * 1.5, observed=X5)
+    pm.Normal("a", shape=2)
+
+
+@nasty("separable")
+def far_fields():
+    s = pm.Bernoulli("s", logit_p=np.array([500.0, -500.0, 0.3, 40.0]))
+    pm.Potential("a", (s * np.array([-500.0, 499.0, 1e3, -1e3])).sum())
+
+
+@nasty("separable")
+def probabilities_zero_and_one():
+    s = pm.Bernoulli("s", np.array([0.0, 1.0, 0.5]), initval=np.array([0, 1, 0]))
+    pm.Potential("a", s.sum() * 0.4)
+
+
+@nasty("local", {"p_logodds__": 0.8})
+def table_of_three():
+    table = pt.as_tensor(R.normal(size=(2, 2, 2)))
+    p = pm.Beta("p", 1, 1)
+    u, v, w = (pm.Bernoulli(name, p) for name in "uvw")
+    pm.Potential("a", table[u, v, w] + pt.log(p) * table[w, w, u])
+
+
+@nasty("local")
+def one_indicator_twice_in_an_entry():
+    s = bits(3)
+    pm.Potential("a", pt.exp(s[np.array([0, 0, 1])] * s[np.array([0, 1, 1])]).sum())
+
+
+@nasty("separable", {"b": [0.2, 0.9]})
+def single_precision_parameters():
+    s, b = bits(2), pm.Normal("b", shape=2)
+    pm.Potential("a", (b * s * np.array([0.3, 0.7], "float32")).sum())
+
+
+@nasty("local")
+def quartic_in_spins():
+    spin = 2 * bits(5) - 1
+    pm.Potential("a", 0.4 * (spin[:-3] * spin[1:-2] * spin[2:-1] * spin[3:]).sum())
+
+
+@nasty("quadratic", {"b": 0.6}, {"b": 2.0})
+def several_variables_in_one_potential():
+    u, v = pm.Bernoulli("u", 0.3, shape=(2, 2)), pm.Bernoulli("v", 0.6, shape=2)
+    w, b = pm.Bernoulli("w", 0.5), pm.Normal("b")
+    pm.Potential("a", b * ((u @ v) * np.array([1.0, -2.0])).sum() + w * v.sum() * b)
+
+
+@pytest.mark.parametrize("name", NASTY)
+def test_every_drop_is_that_of_the_model(name):
+    """Δ_j of the energy equals the difference of model.logp(), for all other variables' values."""
+    build, form, changes = NASTY[name]
+    with pm.Model() as model:
+        build()
+    assert worst_error(model, changes) < TOLERANCE
+    assert form in forms_of(model, "a")
+
+
+def test_rvs_of_a_model_with_data_and_dims():
+    """pm.Data and dims= are followed like constants and shapes."""
+    with pm.Model(coords={"site": range(4), "visit": range(3)}) as model:
+        x = pm.Data("x", R.normal(size=(4, 3)), dims=("site", "visit"))
+        z = pm.Bernoulli("z", 0.4, dims="site")
+        pm.Normal("y", z[:, None] * x, 1.0, observed=R.normal(size=(4, 3)), dims=("site", "visit"))
+    assert worst_error(model) < TOLERANCE
+    assert forms_of(model) == {"separable"}

@@ -1,0 +1,60 @@
+"""Compare what was recognised in a model with the model's own log-density, state by state."""
+
+import numpy as np
+from pymc_exact_hmc.compilation import kernel
+from pymc_exact_hmc.dynamics.transition import refresh_caches
+from pymc_exact_hmc.energies import energy_drop
+from pymc_exact_hmc.model.coefficients import Coefficients
+from pymc_exact_hmc.model.points import write_state
+from pymc_exact_hmc.model.recognise import recognise
+
+from support.enumeration import states
+
+
+def forms_of(model, factor=None, vars=None):
+    """Names of the forms of the terms of a factor, or of all."""
+    block = recognise(model, vars, model.initial_point())
+    return {t.form.name.lower() for t in block.terms if factor in (None, t.term.factor)}
+
+
+@kernel
+def all_drops(energy, s, drops):
+    for j in range(s.size):
+        drops[j] = energy_drop(energy, s, j)
+
+
+def worst_error(model, changes=(), vars=None, samples=64, seed=0):
+    """Largest relative error of an energy drop, at each of the given settings of other variables.
+
+    At every state if there are few, at random ones otherwise. Infinite drops must be equal.
+    """
+    base = model.initial_point()
+    block = recognise(model, vars, base)
+    coefficients = Coefficients(block.terms, block.layout, base)
+    log_p = model.compile_logp()
+    rng, d = np.random.default_rng(seed), block.d
+    tried = states(d) if d <= 6 else rng.integers(0, 2, (samples, d)).astype(np.int8)
+    worst, drops = 0.0, np.empty(d)
+    for change in [{}, *changes]:
+        point = base | {k: np.asarray(v, base[k].dtype) for k, v in change.items()}
+        coefficients.update(point)
+        for s in tried:
+            here = log_p(write_state(point, s, block.layout))
+            if not np.isfinite(here):
+                continue
+            refresh_caches(coefficients.energy, s.copy())
+            all_drops(coefficients.energy, s.copy(), drops)
+            for j in range(d) if d <= 12 else rng.choice(d, 3):
+                flipped = s.copy()
+                flipped[j] ^= 1
+                there = log_p(write_state(point, flipped, block.layout))
+                worst = max(worst, _error(drops[j], there - here, abs(here)))
+    return worst
+
+
+def _error(own, model, size):
+    if np.isnan(model):
+        return 0.0
+    if np.isinf(own) or np.isinf(model):
+        return 0.0 if own == model else np.inf
+    return abs(own - model) / (1 + abs(model) + size)
