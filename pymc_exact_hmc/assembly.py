@@ -45,6 +45,7 @@ class Options:
     travel_time: Any
     trajectories: int | None
     kernel: str | None
+    inclusion: bool = False
 
 
 Move: TypeAlias = BinaryMove | GatedMove | GeneralMove
@@ -99,7 +100,15 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         placed = place_weights(model, weights.weights)
         turns = _half_turns(options, motion)
         kernel = options.kernel or "sheared"
-        move = GatedMove(coefficients, gaussian, placed, motion, kernel, half_turns=turns)
+        move = GatedMove(
+            coefficients,
+            gaussian,
+            placed,
+            motion,
+            kernel,
+            half_turns=turns,
+            inclusion=options.inclusion,
+        )
     else:
         move = BinaryMove(coefficients, motion)
     most = None if weights is None else MAX_ACTIVE_AT_START
@@ -143,6 +152,11 @@ def _refuse_unfit(
         if rv.name not in taken:
             reason = reasons.get(rv.name) or f"{why_not_binary(rv)}, and no indicator multiplies it"
             raise ValueError(f"ExactBinaryHMC cannot take {rv.name}: {reason}.")
+    if options.inclusion and weights is None:
+        raise ValueError(
+            "inclusion=True needs weights that indicators switch on and off in a Gaussian "
+            "likelihood; see explain(model) for why there are none."
+        )
     if options.kernel in ("general", *KERNELS) and not taken:
         listed = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
         raise ValueError(

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from pymc.exceptions import SamplingError
+from scipy.special import expit
 
+from pymc_exact_hmc.augmentations import Gaussian
 from pymc_exact_hmc.binary_move import Motion
+from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
 from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
 from pymc_exact_hmc.energies import Sum
@@ -30,6 +33,8 @@ from pymc_exact_hmc.weights.active import (
 from pymc_exact_hmc.weights.calls import Call, SingularPrecisionError, make_call
 from pymc_exact_hmc.weights.collapsed import Collapsed
 from pymc_exact_hmc.weights.conditional import draw_weights
+from pymc_exact_hmc.weights.inclusion import inclusion_log_odds
+from pymc_exact_hmc.weights.integrated import integrated_transition
 from pymc_exact_hmc.weights.paper import paper_transition
 from pymc_exact_hmc.weights.refreshing import refresh_active
 from pymc_exact_hmc.weights.sheared import sheared_transition
@@ -44,7 +49,8 @@ KERNELS = {"sheared": sheared_transition, "paper": paper_transition}
 class GatedMove:
     """Moves (s, w) by the sheared kernel, by the paper's, or with w integrated out.
 
-    The sheared kernel integrates w out where no weight is truncated.
+    The sheared kernel integrates w out where no weight is truncated. ``inclusion`` keeps, after
+    each call, the probability of each indicator given the others and the data.
     """
 
     def __init__(
@@ -56,18 +62,51 @@ class GatedMove:
         kernel: str,
         *,
         half_turns: tuple[float, float] | None,
+        inclusion: bool = False,
     ):
         self.prior, self.gaussian, self.motion = prior, gaussian, motion
         self._placed, self.kernel = placed, kernel
         d, block = prior.d, gaussian.block
         self.collapsed = kernel == "sheared" and not block.is_truncated
         self.tally: Tally = empty_tally(d)
+        self.inclusion: Vector | None = np.zeros(d) if inclusion else None
         self._attempts = empty_attempts(d)
         self._walls, self._workspace = make_walls(d, gaussian.n), make_workspace(d)
         self._clocks = _clocks(kernel, half_turns)
         self._active = make_active(block)
         self.time = self.energy_error = 0.0
+        self._bind()
         self.forget()
+
+    def _bind(self) -> None:
+        """Compile, in this process: forked chains inherit the machine code."""
+        self._kernel: Any = None
+        if isinstance(self.motion.augmentation, Gaussian):
+            chosen = integrated_transition if self.collapsed else KERNELS[self.kernel]
+            s, w = np.zeros(self.prior.d, np.int8), np.zeros(self.gaussian.n)
+            stream = seed_words(np.random.default_rng(0))
+            self._kernel = bind(chosen, *self._call(None)[1:6], s, w, stream, *self._call(None)[6:])
+
+    def _call(self, transition: Any) -> Call:
+        return Call(
+            transition,
+            self.prior.energy,
+            self.gaussian.block,
+            self._active,
+            self._walls,
+            self._clocks,
+            self.tally,
+            self._attempts,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out machine code, which belongs to this process."""
+        return {**self.__dict__, "_kernel": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Compile again, or read from disk, in the new process."""
+        self.__dict__.update(state)
+        self._bind()
 
     @property
     def reflections(self) -> int:
@@ -90,10 +129,15 @@ class GatedMove:
         clear(self.tally)
         self._attempts.contacts[0] = 0
         try:
-            move = self._move_collapsed if self.collapsed else self._move_jointly
-            move(s, w, rng)
+            if self._kernel is None:
+                self._move_collapsed(s, w, rng)
+            else:
+                self.time = self._clocks.w_time
+                self._active = make_call(self._call(self._kernel), s, w, seed_words(rng)).active
         except SingularPrecisionError as error:
             raise SamplingError(f"{', '.join(p.name for p in self._placed)}: {error}.") from error
+        if self.inclusion is not None:
+            self._write_inclusion(s, w)
         if check:
             self.energy_error = self._cache_error(s)
         self._last_state = s.tobytes()
@@ -115,21 +159,13 @@ class GatedMove:
             )
         expire(active)
 
-    def _move_jointly(self, s: State, w: Vector, rng: np.random.Generator) -> None:
-        call = Call(
-            KERNELS[self.kernel],
-            self.prior.energy,
-            self.gaussian.block,
-            self._active,
-            self._walls,
-            self._clocks,
-            self.tally,
-            self._attempts,
-        )
-        self.time = self._clocks.w_time
-        self._active = make_call(call, s, w, seed_words(rng)).active
+    def _write_inclusion(self, s: State, w: Vector) -> None:
+        odds = np.empty(s.size)
+        inclusion_log_odds(self.prior.energy, self.gaussian.block, self._active, s, w, odds)
+        self.inclusion = expit(odds)
 
     def _move_collapsed(self, s: State, w: Vector, rng: np.random.Generator) -> None:
+        """Run a trajectory of another augmentation over the collapsed energy, then draw w."""
         motion = self.motion
         start, stream = s.copy(), seed_words(rng)
         self.time, n_hits = motion.travel_time.draw(
@@ -145,16 +181,16 @@ class GatedMove:
         """Move s over the collapsed energy and draw w; return whether P had seats enough."""
         active, block = self._active, self.gaussian.block
         refresh_active(block, active, s)
-        if active.count[FULL]:
+        if active.counts[FULL]:
             return False
         energy = Sum(self.prior.energy, Collapsed(block, active))
         motion = self.motion
         transition(
             motion.augmentation, energy, s, stream, self.time, n_hits, self._workspace, self.tally
         )
-        if active.count[SINGULAR]:
+        if active.counts[SINGULAR]:
             raise SingularPrecisionError("the weights that are on are linearly dependent")
-        if active.count[FULL]:
+        if active.counts[FULL]:
             return False
         draw_weights(block, active, w, stream)
         return True

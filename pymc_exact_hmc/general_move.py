@@ -20,6 +20,7 @@ class GeneralMove:
     def __init__(self, coefficients: Coefficients, gaussian: GeneralGaussian, motion: Motion):
         self._binary, self.gaussian = BinaryMove(coefficients, motion), gaussian
         self.reflections = 0
+        self.inclusion = None
 
     @property
     def tally(self) -> Tally:

@@ -20,11 +20,15 @@ STATS: dict[str, tuple[Any, Any]] = {
 }
 """Statistics of the step. Names of our own: PyMC merges equal names of different steps."""
 
+INCLUSION: dict[str, tuple[Any, Any]] = {"ehmc_inclusion": (object, [None])}
+"""The statistic that ``inclusion=True`` adds."""
+
 MEANING = {
     "ehmc_hits": "walls hit in this draw",
     "ehmc_crossings": "hits that flipped an indicator",
     "ehmc_reflections": "reflections of weights at their bounds",
     "ehmc_travel_time": "travel time of each trajectory of this draw",
+    "ehmc_inclusion": "probability of each indicator given the rest (opt-in)",
     "ehmc_energy_error": "error of the energy bookkeeping when last checked",
 }
 

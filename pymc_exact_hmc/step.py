@@ -14,6 +14,7 @@ from pymc_exact_hmc.assembly import Options, assemble
 from pymc_exact_hmc.explain import Explanation, explain_assembly
 from pymc_exact_hmc.model.points import read_state, write_state
 from pymc_exact_hmc.stats import (
+    INCLUSION,
     STATS,
     progress_columns,
     progress_updates,
@@ -62,6 +63,9 @@ class ExactBinaryHMC(BlockedStep):
         ``"general"`` for weights that are Gaussian given the indicators in any way, at the
         price of a factorisation per wall hit and of some compilation, ``"binary"`` to leave
         all weights to other steps. ``"sheared"`` by default where it fits, else ``"binary"``.
+    inclusion
+        Record, as the statistic ``ehmc_inclusion``, the probability of each indicator given
+        the others and the data: averages of it are less noisy than those of the indicators.
     model
         The PyMC model; that of the context by default.
     """
@@ -80,6 +84,7 @@ class ExactBinaryHMC(BlockedStep):
         travel_time: float | tuple[float, float] | None = None,
         trajectories: int | None = None,
         kernel: str | None = None,
+        inclusion: bool = False,
         model: Model | None = None,
         blocked: bool = True,
         rng: Any = None,
@@ -93,7 +98,7 @@ class ExactBinaryHMC(BlockedStep):
             )
         model = modelcontext(model)
         point = model.initial_point() if initial_point is None else initial_point
-        options = Options(augmentation, travel_time, trajectories, kernel)
+        options = Options(augmentation, travel_time, trajectories, kernel, inclusion)
         assembly = assemble(model, vars, point, options)
         self.layout, self.motion = assembly.layout, assembly.motion
         self._move, self._start = assembly.move, assembly.start
@@ -101,6 +106,11 @@ class ExactBinaryHMC(BlockedStep):
         self.vars = taken + [model.rvs_to_values[model[x]] for x in assembly.weight_names]
         self._explanation = explain_assembly(model, assembly)
         self._names = ", ".join(binary.name for binary in self.layout)
+        if inclusion:
+            self.stats_dtypes_shapes = STATS | INCLUSION
+            self.stats_dtypes = [
+                {name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}
+            ]
         self.tune = True
         self._start_chain(get_random_generator(rng))
 
@@ -143,7 +153,8 @@ class ExactBinaryHMC(BlockedStep):
         elif self.calls_without_crossing == STUCK_AFTER and not self.warned:
             warning = stuck_warning(STUCK_AFTER, self._names)
         self.warned = self.warned or warning is not None
-        return {
+        extra = {} if self._move.inclusion is None else {"ehmc_inclusion": self._move.inclusion}
+        return extra | {
             "ehmc_hits": int(tally.hits[0]),
             "ehmc_crossings": crossings,
             "ehmc_reflections": self._move.reflections,

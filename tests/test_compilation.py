@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pymc_exact_hmc
 import pytest
+
+import pymc_exact_hmc
 
 PACKAGE = Path(pymc_exact_hmc.__file__).parent
 TESTS = Path(__file__).parent

@@ -5,6 +5,9 @@ from itertools import permutations
 
 import numba
 import numpy as np
+from scipy import stats
+from support.significance import assert_holds, stationarity_pvalue, uniform_pvalue
+
 from pymc_exact_hmc.random_stream import (
     exponential,
     half_gamma,
@@ -13,8 +16,6 @@ from pymc_exact_hmc.random_stream import (
     shuffle_front,
     uniform,
 )
-from scipy import stats
-from support.significance import assert_holds, stationarity_pvalue, uniform_pvalue
 
 N = 200_000
 SEED = 41

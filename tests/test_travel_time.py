@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
-from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 from scipy import stats
 from support.significance import assert_holds, stationarity_pvalue
+
+from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
+from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 
 
 @pytest.mark.parametrize("augmentation", AUGMENTATIONS.values())

@@ -85,7 +85,7 @@ def recognise_general(
             reasons |= {w.name: "it meets no indicator" for w in weights if w.name not in met}
             rvs = [rv for rv in rvs if rv.name in met]
         else:
-            reasons |= {name: f"{bad[0]} is not Gaussian in it" for name in bad[1]}
+            reasons |= dict.fromkeys(bad[1], f"{bad[0]} is not Gaussian in it")
             rvs = [rv for rv in rvs if rv.name not in bad[1]]
     return None, reasons
 
@@ -120,9 +120,7 @@ def _not_quadratic(
 ) -> tuple[str, set[str]] | None:
     """Return a factor that is not quadratic in the weights, with the weights to blame."""
     d = layout[-1].stop
-    shifted = [
-        GaussianVariable(w.name, w.value, w.shape, w.start + d, w.stop + d) for w in weights
-    ]
+    shifted = [GaussianVariable(w.name, w.value, w.shape, w.start + d, w.stop + d) for w in weights]
     for factor in factors:
         inside = set(ancestors([factor.logp]))
         blamed = {w.name for w in weights if w.value in inside}
@@ -181,21 +179,15 @@ class GeneralGaussian:
         logdet = pt.log(pt.diagonal(factor)).sum()
         self.log_density = c + 0.5 * pt.sqr(y).sum() - logdet
         (mean_part, factor), s = on_flat_s([y, factor], layout, relaxed=False)
-        others = list(
-            dict.fromkeys(v for o in (mean_part, factor) for v in other_inputs(o, {s}))
-        )
+        others = list(dict.fromkeys(v for o in (mean_part, factor) for v in other_inputs(o, {s})))
         self._names = [v.name for v in others]
-        self._function = compile_pymc(
-            [s, *others], [mean_part, factor], on_unused_input="ignore"
-        )
+        self._function = compile_pymc([s, *others], [mean_part, factor], on_unused_input="ignore")
         self._function.trust_input = True
 
     def error(self, point: Point, rng: np.random.Generator) -> float:
         """Return the largest relative error of c + b'w − ½w'Aw at random s and w."""
         outputs, s = on_flat_s(self._quadratic, self._layout, relaxed=False)
-        others = list(
-            dict.fromkeys(v for o in outputs for v in other_inputs(o, {s, self._w}))
-        )
+        others = list(dict.fromkeys(v for o in outputs for v in other_inputs(o, {s, self._w})))
         evaluate = compile_pymc([s, self._w, *others], outputs, mode=ONCE, on_unused_input="ignore")
         worst = 0.0
         for _ in range(4):

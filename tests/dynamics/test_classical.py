@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from support.cases import CASES, make
+from support.enumeration import distribution, number_of, states
+from support.significance import assert_holds, stationarity_pvalue
+
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
 from pymc_exact_hmc.dynamics import classical
 from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.dynamics.trajectory import travel_by_queue, travel_in_order
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
-from support.cases import CASES, make
-from support.enumeration import distribution, number_of, states
-from support.significance import assert_holds, stationarity_pvalue
 
 PATHS = 40
 TRAVEL_TIME = 7.5

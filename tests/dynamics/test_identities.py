@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from pymc_exact_hmc.augmentations import AUGMENTATIONS
-from pymc_exact_hmc.dynamics import classical
 from scipy import stats
 from support.cases import CASES, make
 from support.kernels import package_kernel
 from support.laws import check_crossing_rate, check_hit_rate, check_kinetic_law
+
+from pymc_exact_hmc.augmentations import AUGMENTATIONS
+from pymc_exact_hmc.dynamics import classical
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from support.cases import CASES, make
+from support.enumeration import states
+
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
 from pymc_exact_hmc.energies import commit, energy_drop, log_density
-from support.cases import CASES, make
-from support.enumeration import states
 
 
 @kernel

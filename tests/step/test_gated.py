@@ -2,13 +2,14 @@
 
 import numpy as np
 import pymc as pm
-import pytest
 import pytensor.tensor as pt
-from pymc_exact_hmc import ExactBinaryHMC
-from pymc_exact_hmc.weights.block import LAM, LAMBDA, LOWER, UPPER, R
+import pytest
 from scipy import stats
 from step.regressions import SIGMA, D, N, P, X, Y, bernoulli, exact_states
 from support.significance import assert_holds
+
+from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.weights.block import LAM, LAMBDA, LOWER, UPPER, R
 
 BATCHES = 60
 SEED = 7
@@ -213,8 +214,14 @@ def test_correlated_pairs_agree_between_chains():
         gamma = pm.Bernoulli("gamma", 0.2, shape=8)
         pm.Normal("y", base @ (gamma * pm.Normal("w", 0, 5, shape=8)), 2.0, observed=y)
         idata = pm.sample(
-            1500, tune=100, chains=4, cores=1, step=ExactBinaryHMC(), random_seed=5,
-            progressbar=False, compute_convergence_checks=False,
+            1500,
+            tune=100,
+            chains=4,
+            cores=1,
+            step=ExactBinaryHMC(),
+            random_seed=5,
+            progressbar=False,
+            compute_convergence_checks=False,
         )
     states, p = exact_states(base, y, 2.0, mean=0, sd=5, gate=range(8), log_prior=bernoulli(0.2))
     s = idata.posterior["gamma"].values

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types
+
 from pymc_exact_hmc.energies import (
     Callback,
     DenseCouplings,

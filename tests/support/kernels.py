@@ -3,12 +3,12 @@
 from typing import NamedTuple
 
 import numpy as np
+
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
 from pymc_exact_hmc.travel_time import parse_travel_time
-
 from support.enumeration import distribution, number_of, states
 
 

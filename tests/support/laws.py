@@ -32,7 +32,9 @@ def check_energy(case, kernel, *, n=200, seed=2):
     result = run(case, kernel, n, seed)
     log_p = np.log(np.where(result.probability > 0, result.probability, 1.0))
     gained = log_p[result.after] - log_p[result.before]
-    np.testing.assert_allclose(result.reports.drop, gained, rtol=0, atol=1e-12 * (1 + np.abs(log_p).max()))
+    np.testing.assert_allclose(
+        result.reports.drop, gained, rtol=0, atol=1e-12 * (1 + np.abs(log_p).max())
+    )
 
 
 def check_crossing_rate(case, kernel, *, n=MANY, seed=3):

@@ -1,19 +1,26 @@
 """Compare what was recognised in a model with the model's own log-density, state by state."""
 
 import numpy as np
+
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.energies import energy_drop
+from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.points import write_state
 from pymc_exact_hmc.model.recognise import recognise
-
 from support.enumeration import states
+
+
+def binary_block(model, vars=None):
+    """Recognise the binaries of a model, or those given."""
+    point = model.initial_point()
+    return recognise(model, lay_out(select_variables(model, vars)[0], point), point)
 
 
 def forms_of(model, factor=None, vars=None):
     """Names of the forms of the terms of a factor, or of all."""
-    block = recognise(model, vars, model.initial_point())
+    block = binary_block(model, vars)
     return {t.form.name.lower() for t in block.terms if factor in (None, t.term.factor)}
 
 
@@ -29,7 +36,7 @@ def worst_error(model, changes=(), vars=None, samples=64, seed=0):
     At every state if there are few, at random ones otherwise. Infinite drops must be equal.
     """
     base = model.initial_point()
-    block = recognise(model, vars, base)
+    block = binary_block(model, vars)
     coefficients = Coefficients(block.terms, block.layout, base)
     log_p = model.compile_logp()
     rng, d = np.random.default_rng(seed), block.d

@@ -1,0 +1,103 @@
+"""Thirty models in the spellings people use: recognised, verified, sampled, and exact."""
+
+import warnings
+
+import numpy as np
+import pymc as pm
+import pytest
+from scipy import stats
+from support.models import binary_block, worst_error
+from support.significance import assert_holds
+from support.wild_models import CORPUS
+
+from pymc_exact_hmc import ExactBinaryHMC
+
+IDS = [case["id"] for case in CORPUS]
+EXACT = [case for case in CORPUS if case["truth"] is not None]
+BATCHES = 40
+SEED = 71
+
+FASTEST = {
+    "knapsack_potential": "local",
+    "bmh_privacy_algorithm": "generic",
+    "sprinkler_shape1": "local",
+    "cpt_table_lookup": "local",
+    "dynamic_occupancy_list": "local",
+    "ising_image_denoise": "quadratic",
+    "sigmoid_belief_net": "local",
+    "ss_mult_deterministic": "quadratic",
+    "sign_and_zero_product": "local",
+}
+"""The slowest form that each model should need; the others are separable or listed as any."""
+ANY = {"ss_python_loop_columns", "ss_kaggle_sparse_logit", "ss_two_branches_noncentred"}
+ANY |= {"ss_bsts_local_level"}
+ORDER = ["separable", "quadratic", "local", "multilinear", "generic"]
+
+
+def build(case):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.exceptions.ImputationWarning)
+        return case["build"]()
+
+
+@pytest.mark.parametrize("case", CORPUS, ids=IDS)
+def test_recognised_drops_are_those_of_the_model(case):
+    """Every spelling is recognised in its form, and gives the drops of model.logp()."""
+    model = build(case)
+    assert worst_error(model, samples=12) < 1e-9
+    slowest = max((t.form.name.lower() for t in binary_block(model).terms), key=ORDER.index)
+    if case["id"] not in ANY:
+        assert ORDER.index(slowest) <= ORDER.index(FASTEST.get(case["id"], "separable"))
+
+
+@pytest.mark.parametrize("case", CORPUS, ids=IDS)
+def test_every_model_takes_steps(case):
+    """The step accepts the model, keeps inside its support, and leaves the others alone."""
+    model = build(case)
+    step = ExactBinaryHMC(model=model)
+    step.set_rng(np.random.default_rng(SEED))
+    point = model.initial_point()
+    log_p = model.compile_logp()
+    for _ in range(20):
+        new, (report,) = step.step(point)
+        moved = {v.name for v in step.vars}
+        assert all(new[k] is point[k] for k in point if k not in moved)
+        point = new
+    assert np.isfinite(log_p(point))
+    assert abs(report["ehmc_energy_error"]) < 1e-9
+    assert set(case["binaries"]) <= moved
+
+
+def batch_pvalues(draws, exact):
+    """p-values that the means of correlated draws are as given, from means of batches."""
+    chains, n = draws.shape[:2]
+    size = n * chains // BATCHES
+    means = draws.reshape(BATCHES, size, -1).mean(axis=1)
+    error = means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
+    exact = np.ravel(exact)
+    certain = np.isclose(exact, np.round(exact), atol=1e-12)
+    assert (means.mean(axis=0)[certain] == np.round(exact[certain])).all()
+    z = (means.mean(axis=0) - exact)[~certain] / error[~certain]
+    return 2 * stats.t.sf(np.abs(z), BATCHES - 1)
+
+
+@pytest.mark.parametrize("case", EXACT, ids=[case["id"] for case in EXACT])
+def test_posterior_is_exact(case):
+    """P(indicator = 1) through pm.sample is that of enumeration and quadrature."""
+    model = build(case)
+    with model:
+        idata = pm.sample(
+            draws=2000,
+            tune=500,
+            chains=4,
+            cores=1,
+            step=ExactBinaryHMC(),
+            random_seed=SEED,
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
+    pvalues = []
+    for name, exact in case["truth"]().items():
+        draws = np.asarray(idata.posterior[name], float)
+        pvalues.extend(batch_pvalues(draws, exact))
+    assert_holds(*pvalues, seed=SEED)
