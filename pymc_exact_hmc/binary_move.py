@@ -61,6 +61,10 @@ class BinaryMove:
         self.energy_error = 0.0
         self._last_state = b""
 
+    def settle(self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator) -> Point:
+        """Leave a start that nobody chose as it is."""
+        return {}
+
     def __call__(
         self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator, *, check: bool
     ) -> Point:

@@ -30,6 +30,7 @@ from pymc_exact_hmc.weights.active import (
     remember_gram,
     rescale_gram,
 )
+from pymc_exact_hmc.weights.block import R
 from pymc_exact_hmc.weights.calls import Call, SingularPrecisionError, make_call
 from pymc_exact_hmc.weights.collapsed import Collapsed
 from pymc_exact_hmc.weights.conditional import draw_weights
@@ -44,6 +45,8 @@ Vector = npt.NDArray[np.float64]
 State = npt.NDArray[np.int8]
 KERNELS = {"sheared": sheared_transition, "paper": paper_transition}
 """The kernels that move weights, by the name a user gives."""
+ANNEALING = np.geomspace(1e-4, 1.0, 40)
+"""Powers of the likelihood through which a start that nobody chose is brought."""
 
 
 class GatedMove:
@@ -124,6 +127,14 @@ class GatedMove:
         if self.prior.update(point) or check or s.tobytes() != self._last_state:
             refresh_caches(self.prior.energy, s)
         self._update_gaussian(point)
+        moved = self._move(point, s, rng)
+        if check:
+            self.energy_error = self._cache_error(s)
+        self._last_state = s.tobytes()
+        return moved
+
+    def _move(self, point: Point, s: State, rng: np.random.Generator) -> Point:
+        """Move s and the weights at the present coefficients."""
         lower, upper = self.gaussian.bounds
         w = read_weights(point, self._placed, lower, upper)
         clear(self.tally)
@@ -138,25 +149,52 @@ class GatedMove:
             raise SamplingError(f"{', '.join(p.name for p in self._placed)}: {error}.") from error
         if self.inclusion is not None:
             self._write_inclusion(s, w)
-        if check:
-            self.energy_error = self._cache_error(s)
-        self._last_state = s.tobytes()
         moved = {p.name: point[p.name] for p in self._placed}
         write_weights(moved, w, self._placed, lower, upper)
         return moved
 
+    def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
+        """Bring a start that nobody chose near the posterior: anneal the likelihood.
+
+        From a random start with many more predictors than data, single switches would let in
+        whatever comes first and explains a little, and could not leave that model again.
+        """
+        self.prior.update(point)
+        refresh_caches(self.prior.energy, s)
+        self._update_gaussian(point)
+        block, scale = self.gaussian.block, self.gaussian.scale
+        r = block.coefficients[R].copy()
+        moved: Point = {}
+        for share in ANNEALING:
+            block.coefficients[R] = share * r
+            self._rescale(share * scale)
+            moved = self._move(point | moved, s, rng)
+        block.coefficients[R] = r
+        block.gram.scale[0] = scale
+        self._remember()
+        return moved
+
     def _update_gaussian(self, point: Point) -> None:
-        active = self._active
         if not self.gaussian.update(point):
             return
-        block, pairs = self.gaussian.block, active.pair[PAIR_M]
         if self.gaussian.gram_changed:
-            block.gram.scale[0] = self.gaussian.scale
-            remember_gram(block.gram, block.pairs, active.diagonal, pairs, active.slots)
+            self.gaussian.block.gram.scale[0] = self.gaussian.scale
+            self._remember()
         else:
-            rescale_gram(
-                block.gram, self.gaussian.scale, active.diagonal, pairs, active.rows, active.slots
-            )
+            self._rescale(self.gaussian.scale)
+
+    def _remember(self) -> None:
+        """Take in a new Gram matrix."""
+        active, block = self._active, self.gaussian.block
+        pairs = active.pair[PAIR_M]
+        remember_gram(block.gram, block.pairs, active.diagonal, pairs, active.slots)
+        expire(active)
+
+    def _rescale(self, scale: float) -> None:
+        """Take in a new scale of the same Gram matrix."""
+        active, gram = self._active, self.gaussian.block.gram
+        pairs = active.pair[PAIR_M]
+        rescale_gram(gram, scale, active.diagonal, pairs, active.rows, active.slots)
         expire(active)
 
     def _write_inclusion(self, s: State, w: Vector) -> None:

@@ -41,6 +41,10 @@ class GeneralMove:
         """Start a chain: nothing is known about the last state."""
         self._binary.forget()
 
+    def settle(self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator) -> Point:
+        """Leave a start that nobody chose as it is."""
+        return {}
+
     def __call__(
         self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator, *, check: bool
     ) -> Point:

@@ -137,7 +137,8 @@ class ExactBinaryHMC(BlockedStep):
         """Return the next point and the statistics of the move."""
         s = read_state(point, self.layout)
         if self.calls == 0:
-            s = self._start(point, s, self.rng)
+            s, drawn = self._start(point, s, self.rng)
+            point = point | self._move.settle(point, s, self.rng) if drawn else point
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
         stats = self._stats()
         self.calls += 1

@@ -72,13 +72,15 @@ class Start:
         self._names = [factor.name for factor in block.factors]
         self._variables = ", ".join(binary.name for binary in block.layout)
 
-    def __call__(self, point: Point, s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return the state to start from; raise ``SamplingError`` if the model forbids it."""
+    def __call__(
+        self, point: Point, s: np.ndarray, rng: np.random.Generator
+    ) -> tuple[np.ndarray, bool]:
+        """Return the state to start from, and whether it was drawn; raise ``SamplingError`` if the model forbids it."""
         if self._default is not None and np.array_equal(s, self._default):
             for _ in range(TRIES):
                 drawn = self._thin(self._draw(point, rng), rng)
                 if np.isfinite(self._factors(drawn, point)).all():
-                    return drawn
+                    return drawn, True
         for name, value in zip(self._names, self._factors(s, point), strict=True):
             if not np.isfinite(value):
                 raise SamplingError(
@@ -86,7 +88,7 @@ class Start:
                     "that the model allows, with initvals= in pm.sample or initval= in the "
                     f"distribution of {self._variables}."
                 )
-        return s
+        return s, False
 
     def _thin(self, s: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         on = np.flatnonzero(s)
