@@ -1,6 +1,6 @@
 """Set up an environment and run something in it. Needs Python 3.11 or newer, nothing else.
 
-    python3 run.py example [NAME]         run examples/NAME.py (ising_1d if none is named)
+    python3 run.py example [NAME]         run examples/NAME.py (spike_and_slab if none is named)
     python3 run.py test [PYTEST ARGS]     run the tests
     python3 run.py lint                   check style, types and import layers
     python3 run.py which VERSION          print the interpreter that VERSION stands for
@@ -55,7 +55,7 @@ def take_option(args: list, name: str) -> str:
 
 def run_example(wanted: str, args: list) -> int:
     """Run one example script."""
-    name = args.pop(0) if args else "ising_1d"
+    name = args.pop(0) if args else "spike_and_slab"
     script = ROOT / "examples" / (Path(name).stem + ".py")
     if not script.exists():
         known = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))

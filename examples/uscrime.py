@@ -86,9 +86,8 @@ def main():
     print(az.summary(idata, var_names=["gamma"]))
     exact = exact_inclusion(X, y, sigma)
     sampled = idata.posterior["gamma"].mean(("chain", "draw")).values
-    print(
-        f"Largest difference from the exact inclusion probabilities: {abs(exact - sampled).max():.4f}"
-    )
+    worst = np.abs(exact - sampled).max()
+    print(f"Largest difference from the exact inclusion probabilities: {worst:.4f}")
     draw_figure(names, exact, sampled, path)
     print(f"Figure saved to {path}")
 

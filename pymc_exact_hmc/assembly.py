@@ -79,7 +79,8 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     layout = lay_out(values, point)
     wanted = user_vars is None or bool(others)
     among = None if user_vars is None else others
-    weights, gaussian, general, reasons = None, None, None, {}
+    weights, gaussian, general = None, None, None
+    reasons: dict[str, str] = {}
     if wanted and options.kernel in (None, *KERNELS):
         weights, gaussian, reasons = _weights(model, layout, point, options, among)
     if wanted and options.kernel == "general":

@@ -48,8 +48,9 @@ class BinaryMove:
         self._fresh_log_density = bind(fresh_log_density, energy, s)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out machine code, which belongs to this process."""
-        return {**self.__dict__, "_transition": None, "_fresh_log_density": None}
+        """Leave out machine code, which belongs to this process, and what is in caches."""
+        code = {"_transition": None, "_fresh_log_density": None}
+        return {**self.__dict__, **code, "_last_state": b""}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Compile again, or read from disk, in the new process."""

@@ -79,7 +79,8 @@ def bind(dispatcher: Any, *arguments: Any) -> Callable[..., Any]:
     called with arguments of the same types only.
     """
     if not hasattr(dispatcher, "overloads"):
-        return dispatcher  # compilation is switched off
+        plain: Callable[..., Any] = dispatcher  # compilation is switched off
+        return plain
     signature = tuple(numba.typeof(argument) for argument in arguments)
     dispatcher.compile(signature)
     machine_code: Callable[..., Any] = dispatcher.overloads[signature].entry_point

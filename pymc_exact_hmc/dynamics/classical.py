@@ -85,7 +85,7 @@ MOTIONS = {
 
 def side(s: State) -> Vector:
     """Return the sign of y for each indicator."""
-    return 2.0 * s - 1.0
+    return np.asarray(2.0 * s - 1.0, dtype=np.float64)
 
 
 def hamiltonian(augmentation: str, log_f: LogDensity, s: State, y: Vector, q: Vector) -> float:
@@ -113,7 +113,8 @@ def draw_position(augmentation: str, s: State, rng: np.random.Generator) -> Vect
         "exponential": lambda: rng.standard_exponential(s.size),
         "box": lambda: rng.random(s.size),
     }
-    return side(s) * laws[augmentation]()
+    distance: Vector = laws[augmentation]()
+    return side(s) * distance
 
 
 def travel(

@@ -142,7 +142,7 @@ class GateTracker:
     def _input_offset(self, situation: Situation, i: int) -> Offset:
         variable = situation.node.inputs[i]
         if situation.inputs[i] is not None:
-            return self.offsets[variable]
+            return Offset(self.offsets[variable])
         value = situation.values[i]
         known_zero = situation.data_only[i] and isinstance(value, np.ndarray | np.generic | int)
         return Offset.ZERO if known_zero and not np.any(value) else Offset.CONSTANT

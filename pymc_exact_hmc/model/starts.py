@@ -15,6 +15,7 @@ from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.type import RandomType
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.data import Data
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.recognise import Block
@@ -68,6 +69,7 @@ class Start:
         self._default = None if given else default
         self._draw = PriorDraw(model, block.layout)
         self._factors = factors
+        self._data = Data(model)
         self._most = most
         self._names = [factor.name for factor in block.factors]
         self._variables = ", ".join(binary.name for binary in block.layout)
@@ -75,7 +77,11 @@ class Start:
     def __call__(
         self, point: Point, s: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, bool]:
-        """Return the state to start from, and whether it was drawn; raise ``SamplingError`` if the model forbids it."""
+        """Return the state to start from, and whether it was drawn.
+
+        Raise ``SamplingError`` if the model forbids it, or has changed.
+        """
+        self._data.check()
         if self._default is not None and np.array_equal(s, self._default):
             for _ in range(TRIES):
                 drawn = self._thin(self._draw(point, rng), rng)

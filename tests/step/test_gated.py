@@ -27,7 +27,7 @@ def run(model, draws, **options):
     for k in range(draws):
         point, _ = step.step(point)
         s[k] = np.concatenate([point[b.name].ravel() for b in step.layout])
-        values.append({name: value for name, value in point.items()})
+        values.append(dict(point))
     return s, values
 
 
@@ -187,7 +187,7 @@ def spellings():
 def test_every_spelling_gives_the_same_coefficients(name):
     """M = X'X/σ², r = X'y/σ², Λ, λ and the gates, however the predictor is written."""
     predictor = dict(spellings())[name]
-    with pm.Model() as model:
+    with pm.Model():
         gamma = pm.Bernoulli("gamma", P, shape=D)
         w = pm.TruncatedNormal("w", 0.5, 2.0, lower=0.0, shape=D)
         pm.Normal("y", predictor(gamma, w), SIGMA, observed=Y)
@@ -210,7 +210,7 @@ def test_correlated_pairs_agree_between_chains():
     for a, b in ((0, 1), (2, 3)):
         base[:, b] = 0.95 * base[:, a] + np.sqrt(1 - 0.95**2) * base[:, b]
     y = base @ np.array([1.0, 0, 0.5, 0.5, 0, 0, 0, 0.2]) + 2 * rng.normal(size=100)
-    with pm.Model() as model:
+    with pm.Model():
         gamma = pm.Bernoulli("gamma", 0.2, shape=8)
         pm.Normal("y", base @ (gamma * pm.Normal("w", 0, 5, shape=8)), 2.0, observed=y)
         idata = pm.sample(

@@ -1,0 +1,180 @@
+"""Bad input gets a sentence that says what is wrong and what to do."""
+
+import math
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from pymc.exceptions import SamplingError
+from pymc_exact_hmc import ExactBinaryHMC, explain
+
+
+def coin(**options):
+    with pm.Model() as model:
+        pm.Bernoulli("s", 0.3, shape=3, **options)
+    return model
+
+
+def sample(model, **options):
+    with model:
+        return pm.sample(
+            draws=5, tune=0, chains=1, cores=1, progressbar=False, random_seed=1, **options
+        )
+
+
+def test_no_binary_variable():
+    """The variables that were found are named, with the reason why none is binary."""
+    with pm.Model() as model:
+        pm.Normal("x")
+        pm.Binomial("k", 3, 0.5)
+        pm.DiscreteUniform("u", 0, 4)
+        pm.Categorical("c", np.ones(3) / 3)
+    words = r"no free binary variable.*x \(it is.*k \(its n is 3.*u \(its bounds.*c \(it has 3"
+    with pytest.raises(ValueError, match=words):
+        ExactBinaryHMC(model=model)
+
+
+def test_observed_binaries_are_not_free():
+    """A model whose only Bernoulli is observed has nothing to sample."""
+    with pm.Model() as model:
+        pm.Bernoulli("y", 0.5, observed=[0, 1])
+    with pytest.raises(ValueError, match="no free"):
+        ExactBinaryHMC(model=model)
+
+
+def test_variable_that_is_not_binary():
+    """The variable and what it is are named."""
+    with pm.Model() as model:
+        pm.Bernoulli("s", 0.5)
+        pm.Poisson("k", 2.0)
+    with pytest.raises(ValueError, match=r"k.*[Pp]ois"):
+        ExactBinaryHMC([model["k"]], model=model)
+
+
+@pytest.mark.parametrize("stranger", ["nobody", 3, pt.scalar("elsewhere")])
+def test_variable_that_is_not_in_the_model(stranger):
+    """The free variables of the model are listed."""
+    with pytest.raises(ValueError, match=r"not a free variable of this model.*: s"):
+        ExactBinaryHMC([stranger], model=coin())
+
+
+def test_variable_of_another_model():
+    """A variable of the same name in another model is not this one."""
+    with pytest.raises(ValueError, match="not a free variable"):
+        ExactBinaryHMC([coin()["s"]], model=coin())
+
+
+def test_observed_variable_given():
+    """Observed variables cannot be sampled."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5)
+        pm.Bernoulli("y", 0.2 + 0.5 * s, observed=1)
+    with pytest.raises(ValueError, match="y is not a free variable"):
+        ExactBinaryHMC([model["y"]], model=model)
+
+
+def test_empty_list():
+    """An empty list of variables is refused."""
+    with pytest.raises(ValueError, match=r"vars is empty|No free random variables"):
+        ExactBinaryHMC([], model=coin())
+
+
+@pytest.mark.parametrize("time", [0, -1.0, math.nan, math.inf, math.pi, 2 * math.pi, "far"])
+def test_travel_time(time):
+    """Travel times that are not positive and finite, or whole half turns, are refused."""
+    with pytest.raises(ValueError, match="travel_time"):
+        ExactBinaryHMC(model=coin(), travel_time=time)
+
+
+def test_unknown_augmentation():
+    """The known augmentations are listed."""
+    with pytest.raises(ValueError, match="'gaussian', 'exponential', 'box'.*'laplace'"):
+        ExactBinaryHMC(model=coin(), augmentation="laplace")
+
+
+@pytest.mark.parametrize("trajectories", [0, -1, 1.5, "many"])
+def test_trajectories(trajectories):
+    """The number of trajectories is a whole number of at least 1."""
+    with pytest.raises(ValueError, match="trajectories"):
+        ExactBinaryHMC(model=coin(), trajectories=trajectories)
+
+
+def test_one_step_per_variable_is_refused():
+    """blocked=False would sample each variable apart."""
+    with pytest.raises(ValueError, match="together"), coin():
+        ExactBinaryHMC(blocked=False)
+
+
+def test_no_model():
+    """Outside a model context a model must be given."""
+    with pytest.raises(TypeError, match="[Mm]odel"):
+        ExactBinaryHMC()
+
+
+def test_forbidden_start_names_the_factor():
+    """log-p −inf at a start of the user's names the factor, and says what to do."""
+    model = coin(initval=np.ones(3, int))
+    with model:
+        pm.Potential("at most two", pt.switch(model["s"].sum() <= 2, 0.0, -np.inf))
+    with pytest.raises(SamplingError, match="'at most two' is -inf at the start.*initval"):
+        ExactBinaryHMC(model=model).step(model.initial_point())
+
+
+def test_undefined_start_names_the_factor():
+    """log-p NaN at the start names the factor."""
+    model = coin(initval=np.ones(3, int))
+    with model:
+        x = pm.Normal("x", initval=-1.0)
+        pm.Potential("root of x", pt.sqrt(x) * pt.exp(model["s"].sum()))
+    with pytest.raises(SamplingError, match="'root of x' is nan"):
+        ExactBinaryHMC(model=model).step(model.initial_point())
+
+
+def test_coefficients_that_are_not_numbers_name_the_factor():
+    """Constant coefficients that are NaN are refused when the step is made."""
+    model = coin()
+    with model:
+        pm.Potential("broken", (model["s"] * np.array([1.0, np.nan, 2.0])).sum())
+    with pytest.raises(ValueError, match="'broken' is not a number"):
+        ExactBinaryHMC(model=model)
+
+
+def test_vector_potential_is_added_up_and_said():
+    """A Potential that returns a vector is added up, as PyMC does, and explain() says so."""
+    model = coin()
+    with model:
+        pm.Potential("vector", model["s"] * np.array([1.0, -2.0, 0.5]))
+    text = str(explain(model))
+    assert "vector" in text
+    assert "added up" in text
+
+
+def test_hard_constraints_simply_bounce():
+    """−inf in parts of the space is never entered and never an error."""
+    model = coin()
+    with model:
+        pm.Potential("not all", pt.switch(model["s"].sum() < 3, 0.0, -np.inf))
+        idata = pm.sample(
+            draws=500, tune=0, chains=2, cores=1, step=ExactBinaryHMC(), progressbar=False,
+            random_seed=1, compute_convergence_checks=False,
+        )  # fmt: skip
+    totals = np.asarray(idata.posterior["s"]).sum(-1)
+    assert totals.max() == 2
+    assert set(np.unique(totals)) == {0, 1, 2}
+
+
+def test_data_that_changed_are_noticed():
+    """A step made for other data refuses to go on: its coefficients would be the old ones."""
+    with pm.Model() as model:
+        field = pm.Data("field", np.array([3.0, -3.0]))
+        s = pm.Bernoulli("s", 0.5, shape=2)
+        pm.Potential("push", (field * s).sum())
+        step = ExactBinaryHMC()
+    sample(model, step=step)
+    with model:
+        pm.set_data({"field": np.array([-3.0, 3.0])})
+    with pytest.raises(SamplingError, match=r"data of the model have changed.*new one"):
+        sample(model, step=step)
+    idata = sample(model, step=ExactBinaryHMC(model=model))
+    assert idata.posterior["s"].shape == (1, 5, 2)

@@ -1,0 +1,56 @@
+"""explain(): every factor, its form, its cost, and what is left to other steps."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from pymc_exact_hmc import ExactBinaryHMC, explain
+
+
+@pytest.fixture(scope="module")
+def model():
+    with pm.Model() as model:
+        beta = pm.HalfNormal("beta", 1)
+        p = pm.Beta("p", 1, 1)
+        s = pm.Bernoulli("s", p, shape=12)
+        pm.Potential("ring", beta * (s * pt.roll(s, 1)).sum())
+        pm.Potential("triples", (s[:-2] * s[1:-1] * s[2:]).sum() * 0.2)
+        pm.Potential("all of them", 0.3 * pt.prod(2 * s - 1))
+        pm.Potential("size", -pt.abs(s.sum() - 3.5))
+        pm.Poisson("k", 1 + s[:3], observed=np.array([1, 2, 3]))
+        pm.Poisson("free count", 2.0)
+    return model
+
+
+def test_every_factor_is_explained(model):
+    """Each factor has its name, form and cost; slower paths have a reason."""
+    text = str(explain(model))
+    for words in (
+        "s (12)", "ring", "quadratic", "triples", "local", "all of them", "multilinear",
+        "gradient", "size", "generic", "compiled log-density", "k (observed)", "separable",
+        "Slower path for size", "12 indicators together",
+    ):  # fmt: skip
+        assert words in text, f"{words!r} is missing in\n{text}"
+
+
+def test_what_is_left_is_said(model):
+    """Variables left to other steps are named with the reason."""
+    text = str(explain(model))
+    for name in ("beta", "p", "free count"):
+        assert f"Left to PyMC's own steps: {name} (" in text
+
+
+def test_rescaled_coefficients_are_said(model):
+    """A coupling that multiplies a constant term is rescaled, not computed anew."""
+    (line,) = [x for x in explain(model).lines if x.factor == "ring"]
+    assert line.coefficients == "computed once, rescaled at each call"
+
+
+def test_the_step_explains_itself_alike(model):
+    """step.explain() and explain(model) agree, as text and as a table."""
+    step = ExactBinaryHMC(model=model)
+    assert str(step.explain()) == str(explain(model))
+    html = step.explain()._repr_html_()
+    assert html.count("<tr>") == 1 + len(step.explain().lines)
+    assert "ring" in html
+    assert "ExactBinaryHMC([s]" in repr(step)
