@@ -31,7 +31,8 @@ from pymc_exact_hmc.weights.block import LAMBDA
 HITS_PER_DRAW = 800
 """Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
-COLLAPSED_HITS_PER_WALL = (0.75, 1.25)
+HITS_PER_WALL = {"sheared": (0.8, 1.2), "general": (0.8, 1.2), "paper": (0.5, 0.5)}
+"""Hits per wall of the kernels that move weights; the paper's has T = π/2."""
 GATE_TOLERANCE = 1e-9
 GENERAL_TOLERANCE = 1e-6
 MAX_ACTIVE_AT_START = 128
@@ -99,7 +100,7 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         move = _general_move(general, coefficients, layout, point, motion)
     elif gaussian is not None and weights is not None:
         placed = place_weights(model, weights.weights)
-        turns = _half_turns(options, motion)
+        turns = (motion.travel_time.shortest / np.pi, motion.travel_time.longest / np.pi)
         kernel = options.kernel or "sheared"
         move = GatedMove(
             coefficients,
@@ -230,21 +231,13 @@ def _motion(options: Options, block: Block, *, single: bool) -> Motion:
     augmentation = AUGMENTATIONS[options.augmentation]
     travel_time = parse_travel_time(options.travel_time, augmentation)
     if single and options.travel_time is None:
-        low, high = COLLAPSED_HITS_PER_WALL
+        low, high = HITS_PER_WALL[options.kernel or "sheared"]
         travel_time = TravelTime(low * augmentation.hit_time, high * augmentation.hit_time)
     costly = any(t.form in (Form.GENERIC, Form.MULTILINEAR) for t in block.terms)
     single = single or costly or options.travel_time is not None
     return Motion(
         augmentation, travel_time, _parse_trajectories(options.trajectories, block.d, single=single)
     )
-
-
-def _half_turns(options: Options, motion: Motion) -> tuple[float, float] | None:
-    """Return the half turns of y that the user's travel time is, if one was given."""
-    if options.travel_time is None:
-        return None
-    low, high = motion.travel_time
-    return low / np.pi, high / np.pi
 
 
 def _parse_trajectories(trajectories: int | None, d: int, *, single: bool) -> int:

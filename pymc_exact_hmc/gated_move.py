@@ -64,7 +64,7 @@ class GatedMove:
         motion: Motion,
         kernel: str,
         *,
-        half_turns: tuple[float, float] | None,
+        half_turns: tuple[float, float],
         inclusion: bool = False,
     ):
         self.prior, self.gaussian, self.motion = prior, gaussian, motion
@@ -246,11 +246,9 @@ def _log_odds(D: Vector, rho: Vector) -> Vector:
     return result
 
 
-def _clocks(kernel: str, half_turns: tuple[float, float] | None) -> Clocks:
+def _clocks(kernel: str, half_turns: tuple[float, float]) -> Clocks:
+    fewest, most = half_turns
     if kernel == "paper":
-        fewest, most = half_turns or (0.5, 0.5)
         # One clock for w and y: w travels π while y makes a half turn.
         return Clocks(w_time=math.pi * 0.5 * (fewest + most), fewest=fewest, most=most)
-    if half_turns is None:
-        return Clocks()
-    return Clocks(fewest=half_turns[0], most=half_turns[1])
+    return Clocks(fewest=fewest, most=most)

@@ -223,7 +223,7 @@ def _resolve_gates(
     ):
         if gone:
             # A weight of the same likelihood cannot stay: the block is not Gaussian without it.
-            linked = {
+            linked = gone | {
                 rv for x in likelihoods if entering[x] & gone for rv in entering[x] & set(rvs)
             }
             rest = search.drop(rvs, linked, reason)

@@ -39,7 +39,7 @@ def test_observed_binaries_are_not_free():
     """A model whose only Bernoulli is observed has nothing to sample."""
     with pm.Model() as model:
         pm.Bernoulli("y", 0.5, observed=[0, 1])
-    with pytest.raises(ValueError, match="no free"):
+    with pytest.raises(ValueError, match="[Nn]o free"):
         ExactBinaryHMC(model=model)
 
 
@@ -136,7 +136,7 @@ def test_coefficients_that_are_not_numbers_name_the_factor():
     model = coin()
     with model:
         pm.Potential("broken", (model["s"] * np.array([1.0, np.nan, 2.0])).sum())
-    with pytest.raises(ValueError, match="'broken' is not a number"):
+    with pytest.raises(ValueError, match="broken' is not a number"):
         ExactBinaryHMC(model=model)
 
 

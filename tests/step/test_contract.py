@@ -134,10 +134,10 @@ def test_chains_start_apart_unless_told_otherwise():
         s = pm.Bernoulli("s", 0.5, shape=40)
         # Nothing moves: flipping any of two coupled indicators is all but impossible.
         pm.Potential("frozen", -200.0 * pm.math.abs(s[::2] - s[1::2]).sum())
-    free = np.asarray(sample(model, draws=1, tune=0, chains=4).posterior["s"])
+    free = np.asarray(sample(model, draws=4, tune=0, chains=4).posterior["s"])
     assert np.unique(free[:, 0], axis=0).shape[0] == 4
     given = np.tile([1, 1, 0, 0], 10)
-    kept = sample(model, draws=1, tune=0, chains=4, initvals={"s": given}).posterior["s"]
+    kept = sample(model, draws=4, tune=0, chains=4, initvals={"s": given}).posterior["s"]
     assert (np.asarray(kept)[:, 0] == given).all()
 
 
@@ -146,7 +146,7 @@ def test_initval_in_the_model_is_kept():
     with pm.Model() as model:
         s = pm.Bernoulli("s", 0.5, shape=40, initval=np.zeros(40, int))
         pm.Potential("frozen", -200.0 * s.sum())
-    draws = np.asarray(sample(model, draws=1, tune=0, chains=2).posterior["s"])
+    draws = np.asarray(sample(model, draws=2, tune=0, chains=2).posterior["s"])
     assert (draws == 0).all()
 
 

@@ -17,6 +17,7 @@ def model():
         pm.Potential("triples", (s[:-2] * s[1:-1] * s[2:]).sum() * 0.2)
         pm.Potential("all of them", 0.3 * pt.prod(2 * s - 1))
         pm.Potential("size", -pt.abs(s.sum() - 3.5))
+        pm.Normal("bystander")
         pm.Poisson("k", 1 + s[:3], observed=np.array([1, 2, 3]))
         pm.Poisson("free count", 2.0)
     return model
