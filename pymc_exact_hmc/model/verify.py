@@ -12,6 +12,8 @@ from pymc_exact_hmc.model.recognise import Block
 
 FLIPS = 24
 """Single flips that are compared with the model, at each setting of the other variables."""
+SHARES = (0.5, 0.5, 0.5, 0.1, 0.9, 0.02, 0.98)
+"""Shares of ones in random states whose log-densities are compared: all indicators at once."""
 JITTER = 0.3
 """Standard deviation of the other variables' second setting, on their unconstrained scale."""
 
@@ -28,8 +30,8 @@ def verify(
 ) -> None:
     """Raise ``ValueError``, naming the factor, if any energy drop differs from the model's.
 
-    A walk of single flips from s, through states that the model allows, at two settings of
-    the other variables.
+    Random states, and a walk of single flips from s, as far as the model allows them, at two
+    settings of the other variables.
     """
     rng = np.random.default_rng(20131209)
     if _disagrees(coefficients, model_terms, point, s, rng):
@@ -59,10 +61,16 @@ def _walk_disagrees(
 ) -> bool:
     coefficients.update(point)
     energy = coefficients.energy
-    current = np.asarray(model_terms(s, point), dtype=float)
-    if not np.isfinite(current).all():
+    allowed = _allowed_states(model_terms, point, s, rng)
+    if not allowed:
         return False  # nothing to compare with: the start is refused when sampling begins
+    s, current = allowed[0]
     start, own_start = current.sum(), fresh_log_density(energy, s)
+    for state, terms in allowed[1:]:
+        own = fresh_log_density(energy, state) - own_start
+        if not close(own, terms.sum() - start, np.append(terms, current)):
+            return True
+    fresh_log_density(energy, s)
     for _ in range(FLIPS):
         j = int(rng.integers(s.size))
         own = energy_drop(energy, s, j)
@@ -78,6 +86,15 @@ def _walk_disagrees(
         if not close(own_now - own_start, current.sum() - start, current):
             return True
     return False
+
+
+def _allowed_states(
+    model_terms: Evaluator, point: Point, s: np.ndarray, rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return s and random states with their log-densities, without those that are forbidden."""
+    states = [s, *[(rng.random(s.size) < share).astype(np.int8) for share in SHARES]]
+    terms = [np.asarray(model_terms(state, point), dtype=float) for state in states]
+    return [(a, b) for a, b in zip(states, terms, strict=True) if np.isfinite(b).all()]
 
 
 def close(own: float, model: float, size: np.ndarray) -> bool:

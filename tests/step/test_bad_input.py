@@ -7,6 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from pymc.exceptions import SamplingError
+
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
 
@@ -39,7 +40,7 @@ def test_observed_binaries_are_not_free():
     """A model whose only Bernoulli is observed has nothing to sample."""
     with pm.Model() as model:
         pm.Bernoulli("y", 0.5, observed=[0, 1])
-    with pytest.raises(ValueError, match="[Nn]o free"):
+    with pytest.raises(ValueError, match=r"[Nn]o free"):
         ExactBinaryHMC(model=model)
 
 
@@ -89,7 +90,7 @@ def test_travel_time(time):
 
 def test_unknown_augmentation():
     """The known augmentations are listed."""
-    with pytest.raises(ValueError, match="'gaussian', 'exponential', 'box'.*'laplace'"):
+    with pytest.raises(ValueError, match=r"'gaussian', 'exponential', 'box'.*'laplace'"):
         ExactBinaryHMC(model=coin(), augmentation="laplace")
 
 
@@ -108,7 +109,7 @@ def test_one_step_per_variable_is_refused():
 
 def test_no_model():
     """Outside a model context a model must be given."""
-    with pytest.raises(TypeError, match="[Mm]odel"):
+    with pytest.raises(TypeError, match=r"[Mm]odel"):
         ExactBinaryHMC()
 
 
@@ -117,7 +118,7 @@ def test_forbidden_start_names_the_factor():
     model = coin(initval=np.ones(3, int))
     with model:
         pm.Potential("at most two", pt.switch(model["s"].sum() <= 2, 0.0, -np.inf))
-    with pytest.raises(SamplingError, match="'at most two' is -inf at the start.*initval"):
+    with pytest.raises(SamplingError, match=r"'at most two' is -inf at the start.*initval"):
         ExactBinaryHMC(model=model).step(model.initial_point())
 
 

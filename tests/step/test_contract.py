@@ -7,6 +7,7 @@ import numpy as np
 import pymc as pm
 import pytest
 from pymc.stats.convergence import SamplerWarning
+
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.stats import STATS
 

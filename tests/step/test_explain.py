@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
 

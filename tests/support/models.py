@@ -7,6 +7,7 @@ from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.energies import energy_drop
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.coefficients import Coefficients
+from pymc_exact_hmc.model.evaluation import ONCE
 from pymc_exact_hmc.model.points import write_state
 from pymc_exact_hmc.model.recognise import recognise
 from support.enumeration import states
@@ -38,7 +39,7 @@ def worst_error(model, changes=(), vars=None, samples=64, seed=0):
     base = model.initial_point()
     block = binary_block(model, vars)
     coefficients = Coefficients(block.terms, block.layout, base)
-    log_p = model.compile_logp()
+    log_p = model.compile_logp(mode=ONCE)
     rng, d = np.random.default_rng(seed), block.d
     tried = states(d) if d <= 6 else rng.integers(0, 2, (samples, d)).astype(np.int8)
     worst, drops = 0.0, np.empty(d)

@@ -1,0 +1,103 @@
+"""Which form each spelling is recognised as, and that large models stay small."""
+
+import tracemalloc
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from support.models import binary_block, forms_of
+
+from pymc_exact_hmc.energies import DenseCouplings, Fields, SparseCouplings
+from pymc_exact_hmc.model.coefficients import Coefficients
+
+Y = np.random.default_rng(81).normal(size=6)
+W = np.random.default_rng(82).normal(size=(6, 6))
+
+LABELS = {
+    "blend": lambda z, a, b: z * a + (1 - z) * b,
+    "switch": lambda z, a, b: pt.switch(z, a, b),
+    "eq": lambda z, a, b: pt.switch(pt.eq(z, 1), a, b),
+    "eq 0": lambda z, a, b: pt.where(pt.eq(z, 0), b, a),
+    "index": lambda z, a, b: pt.stack([b, a])[z],
+    "power": lambda z, a, b: pt.exp(a) ** z * pt.exp(b) ** (1 - z),
+    "spins": lambda z, a, b: (a + b) / 2 + (2 * z - 1) * (a - b) / 2,
+    "nested": lambda z, a, b: pt.switch(z > 0, pt.switch(z < 1, 99.0, a), b),
+}
+
+
+@pytest.mark.parametrize("spelling", LABELS)
+def test_labels_of_a_mixture_are_separable(spelling):
+    """Blend, switch, eq, index, power and spins are one thing."""
+    with pm.Model() as model:
+        a, b = pm.Normal("mean a"), pm.Normal("mean b")
+        z = pm.Bernoulli("z", pm.Beta("p", 1, 1), shape=6)
+        pm.Normal("y", LABELS[spelling](z, a, b), 1.0, observed=Y)
+    assert forms_of(model) == {"separable"}
+
+
+PAIRS = {
+    "roll": lambda s: (s * pt.roll(s, 1)).sum(),
+    "slices": lambda s: (s[1:] * s[:-1]).sum(),
+    "indices": lambda s: (s[np.arange(5)] * s[np.arange(1, 6)]).sum(),
+    "quadratic form": lambda s: s @ W @ s,
+    "dot": lambda s: pt.dot(s, pt.dot(W, s)),
+    "square": lambda s: -((s.sum() - 2) ** 2),
+    "squared residuals": lambda s: -pt.sqr(Y - pt.dot(W, s)).sum(),
+    "spins": lambda s: ((2 * s - 1) * pt.roll(2 * s - 1, 1)).sum(),
+}
+
+
+@pytest.mark.parametrize("spelling", PAIRS)
+def test_pairs_are_quadratic(spelling):
+    """Products of pairs are couplings, however they are written."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=6)
+        pm.Potential("pairs", pm.HalfNormal("beta") * PAIRS[spelling](s))
+    assert forms_of(model, "pairs") == {"quadratic"}
+
+
+def energy_of(model):
+    block = binary_block(model)
+    return Coefficients(block.terms, block.layout, model.initial_point()).energy
+
+
+def test_matrix_is_full_only_if_most_pairs_are_coupled():
+    """A ring is sparse, a quadratic form with a full matrix is dense, labels have neither."""
+    with pm.Model() as ring:
+        s = pm.Bernoulli("s", 0.5, shape=30)
+        pm.Potential("pairs", 0.4 * (s * pt.roll(s, 1)).sum())
+    energy = energy_of(ring)
+    assert isinstance(energy, SparseCouplings)
+    assert energy.values.size == 60
+    with pm.Model() as full:
+        s = pm.Bernoulli("s", 0.5, shape=6)
+        pm.Potential("pairs", s @ W @ s)
+    assert isinstance(energy_of(full), DenseCouplings)
+    with pm.Model() as labels:
+        z = pm.Bernoulli("z", 0.5, shape=6)
+        pm.Normal("y", 2.0 * z, 1.0, observed=Y)
+    assert isinstance(energy_of(labels), Fields)
+
+
+def lattice(s):
+    return (s * pt.roll(s, 1, axis=0)).sum() + (s * pt.roll(s, 1, axis=1)).sum()
+
+
+@pytest.mark.parametrize(
+    ("shape", "pairs"), [((10_000,), 20_000), ((100, 100), 40_000)], ids=["ring", "lattice"]
+)
+def test_ten_thousand_spins_never_become_a_matrix(shape, pairs):
+    """A d × d matrix of d = 10 000 has 10⁸ entries; a sparse model needs a few d."""
+    with pm.Model() as model:
+        beta = pm.HalfNormal("beta")
+        s = 2 * pm.Bernoulli("s", 0.5, shape=shape) - 1
+        energy = lattice(s) if len(shape) == 2 else (s * pt.roll(s, 1)).sum()
+        pm.Potential("pairs", beta * energy)
+    tracemalloc.start()
+    energy = energy_of(model)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(energy, SparseCouplings)
+    assert energy.values.size == pairs
+    assert peak < 1e8  # bytes: one for each entry of the matrix that must not be

@@ -1,0 +1,71 @@
+"""What was recognised is checked against the model before the first draw."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from support.models import binary_block
+
+from pymc_exact_hmc.model.coefficients import Coefficients
+from pymc_exact_hmc.model.evaluation import ONCE
+from pymc_exact_hmc.model.verify import factor_evaluator, verify
+
+D = 2000
+FIELD = np.random.default_rng(0).normal(size=D)
+
+
+def parts(model):
+    point = model.initial_point()
+    block = binary_block(model)
+    coefficients = Coefficients(block.terms, block.layout, point)
+    return block, coefficients, factor_evaluator(block, ONCE), point
+
+
+def check(model, spoil):
+    """Verify a model after ``spoil`` has changed what was recognised."""
+    block, coefficients, factors, point = parts(model)
+    spoil(coefficients)
+    verify(block, coefficients, factors, point, np.zeros(block.d, np.int8))
+
+
+@pytest.fixture
+def labels():
+    with pm.Model() as model:
+        pm.Potential("field", (FIELD * pm.Bernoulli("s", 0.5, shape=D)).sum())
+    return model
+
+
+def swap_two(coefficients):
+    h = coefficients.energy.h
+    h[5], h[6] = h[6], h[5]
+
+
+def scale_one(coefficients):
+    coefficients.energy.h[1234] *= 1.5
+
+
+def test_what_is_right_passes(labels):
+    """Coefficients that reproduce the model are accepted."""
+    check(labels, lambda _: None)
+
+
+@pytest.mark.parametrize("spoil", [swap_two, scale_one])
+def test_one_wrong_coefficient_among_thousands_is_found(labels, spoil):
+    """A mismatch is an error that names the factor, even if it concerns one indicator of 2000."""
+    with pytest.raises(ValueError, match="does not reproduce the model's own log-density"):
+        check(labels, spoil)
+
+
+def test_a_forbidden_default_start_does_not_skip_the_check():
+    """Where the default start is forbidden, states that the model allows are compared."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.4, shape=6)
+        pm.Potential("some", pt.switch(s.sum() > 0, 0.0, -np.inf))
+        pm.Potential("field", (FIELD[:6] * s).sum())
+    check(model, lambda _: None)
+
+    def spoil(coefficients):
+        coefficients._h[2] += 1.0
+
+    with pytest.raises(ValueError, match="does not reproduce"):
+        check(model, spoil)
