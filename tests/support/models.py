@@ -1,6 +1,7 @@
 """Compare what was recognised in a model with the model's own log-density, state by state."""
 
 import numpy as np
+from pytensor.graph.traversal import ancestors
 
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.transition import refresh_caches
@@ -58,6 +59,18 @@ def worst_error(model, changes=(), vars=None, samples=64, seed=0):
                 there = log_p(write_state(point, flipped, block.layout))
                 worst = max(worst, _error(drops[j], there - here, abs(here)))
     return worst
+
+
+def rounding(model):
+    """Relative rounding error of a model's log-density.
+
+    PyMC computes in single precision what it derives from parameters given as Python numbers.
+    """
+    single = any(
+        v.owner is not None and getattr(v.type, "dtype", "") == "float32"
+        for v in ancestors([model.logp()])
+    )
+    return np.finfo(np.float32).eps if single else 1e-9
 
 
 def _error(own, model, size):
