@@ -107,9 +107,11 @@ class GatedMove:
         return {**self.__dict__, "_kernel": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Compile again, or read from disk, in the new process."""
+        """Compile again, or read from disk, in the new process, and trust no cache."""
         self.__dict__.update(state)
         self._bind()
+        self._last_state = b""
+        expire(self._active)
 
     @property
     def reflections(self) -> int:

@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import pytest
 from scipy import stats
-from support.models import binary_block, worst_error
+from support.models import binary_block, rounding, worst_error
 from support.significance import assert_holds
 from support.wild_models import CORPUS
 
@@ -32,8 +32,6 @@ FASTEST = {
 """The slowest form that each model should need; the others are separable or listed as any."""
 ANY = {"ss_python_loop_columns", "ss_kaggle_sparse_logit", "ss_two_branches_noncentred"}
 ANY |= {"ss_bsts_local_level"}
-ROUNDING = {"model_index_discreteuniform": 8 * np.finfo(np.float32).eps}
-"""Models whose parameters PyTensor computes in single precision, by different functions."""
 ORDER = ["separable", "quadratic", "local", "multilinear", "generic"]
 
 
@@ -47,7 +45,7 @@ def build(case):
 def test_recognised_drops_are_those_of_the_model(case):
     """Every spelling is recognised in its form, and gives the drops of model.logp()."""
     model = build(case)
-    assert worst_error(model, samples=12) < ROUNDING.get(case["id"], 1e-9)
+    assert worst_error(model, samples=12) < rounding(model)
     slowest = max((t.form.name.lower() for t in binary_block(model).terms), key=ORDER.index)
     if case["id"] not in ANY:
         assert ORDER.index(slowest) <= ORDER.index(FASTEST.get(case["id"], "separable"))
