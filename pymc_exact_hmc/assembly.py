@@ -12,16 +12,19 @@ from pymc_exact_hmc.augmentations import AUGMENTATIONS
 from pymc_exact_hmc.binary_move import BinaryMove, Motion
 from pymc_exact_hmc.gated_move import KERNELS, GatedMove
 from pymc_exact_hmc.general_move import GeneralMove
+from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_variables, why_not_binary
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.forms import Form
 from pymc_exact_hmc.model.general import GeneralBlock, GeneralGaussian, recognise_general
+from pymc_exact_hmc.model.hyperparameters import HyperBlock, recognise_hyperparameters
 from pymc_exact_hmc.model.natural import place_weights
 from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
 from pymc_exact_hmc.model.starts import Start
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
+from pymc_exact_hmc.model.verify_hyperparameters import verify_hyperparameters
 from pymc_exact_hmc.model.verify_weights import verify_weights
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
@@ -60,6 +63,7 @@ class Assembly:
     block: Block
     weights: WeightBlock | None
     general: GeneralBlock | None
+    hyper: HyperBlock | None
     reasons: dict[str, str]
     move: Move
     start: Start
@@ -71,6 +75,11 @@ class Assembly:
         if self.general is not None:
             return [w.name for w in self.general.weights]
         return [] if self.weights is None else [w.name for w in self.weights.weights]
+
+    @property
+    def hyperparameter_names(self) -> list[str]:
+        """The names of the scales and inclusion probabilities that are moved as well."""
+        return [] if self.hyper is None else [h.name for h in self.hyper.hyperparameters]
 
 
 def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> Assembly:
@@ -86,7 +95,16 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         weights, gaussian, reasons = _weights(model, layout, point, options, among)
     if wanted and options.kernel == "general":
         general, reasons = recognise_general(model, layout, point, among=among)
-    _refuse_unfit(options, others, weights, general, reasons)
+    hyper = None
+    if wanted and options.kernel != "binary":
+        hyper, more = recognise_hyperparameters(
+            model, layout, weights, gaussian, point, among=among
+        )
+        reasons |= more
+        if hyper and not verify_hyperparameters(model, hyper, weights, gaussian, layout, point):
+            raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
+    _refuse_unfit(options, others, weights, general, hyper, reasons)
+    hyper_move = None if hyper is None else HyperMove(hyper, gaussian)
     consumed = {p.name for p in weights.predictors} if weights is not None else set()
     consumed |= {f.name for f in general.factors} if general is not None else set()
     block = recognise(model, layout, point, without=consumed)
@@ -109,13 +127,14 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
             motion,
             kernel,
             half_turns=turns,
+            hyper=hyper_move,
             inclusion=options.inclusion,
         )
     else:
-        move = BinaryMove(coefficients, motion)
+        move = BinaryMove(coefficients, motion, hyper=hyper_move)
     most = None if weights is None else MAX_ACTIVE_AT_START
     first = Start(model, block, factors, start, most=most)
-    return Assembly(layout, block, weights, general, reasons, move, first, motion)
+    return Assembly(layout, block, weights, general, hyper, reasons, move, first, motion)
 
 
 def _general_move(
@@ -145,13 +164,15 @@ def _refuse_unfit(
     others: list[Any],
     weights: WeightBlock | None,
     general: GeneralBlock | None,
+    hyper: HyperBlock | None,
     reasons: dict[str, str],
 ) -> None:
     """Refuse variables that were given but cannot be taken, and a kernel that does not fit."""
     taken = {w.name for w in weights.weights} if weights is not None else set()
     taken |= {w.name for w in general.weights} if general is not None else set()
+    scales = {h.name for h in hyper.hyperparameters} if hyper is not None else set()
     for rv in others:
-        if rv.name not in taken:
+        if rv.name not in taken | scales:
             reason = reasons.get(rv.name) or f"{why_not_binary(rv)}, and no indicator multiplies it"
             raise ValueError(f"ExactBinaryHMC cannot take {rv.name}: {reason}.")
     if options.inclusion and weights is None:

@@ -11,10 +11,14 @@ from pymc_exact_hmc.augmentations import Augmentation
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, make_workspace, transition
+from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.travel_time import TravelTime
+
+
+NO_WEIGHTS = np.zeros(0)
 
 
 class Motion(NamedTuple):
@@ -28,8 +32,10 @@ class Motion(NamedTuple):
 class BinaryMove:
     """Trajectories over the energy of the indicators, at the point's other variables."""
 
-    def __init__(self, coefficients: Coefficients, motion: Motion):
-        self.coefficients, self.motion = coefficients, motion
+    def __init__(
+        self, coefficients: Coefficients, motion: Motion, *, hyper: HyperMove | None = None
+    ):
+        self.coefficients, self.motion, self.hyper = coefficients, motion, hyper
         d = coefficients.d
         self.tally: Tally = empty_tally(d)
         self.time = self.energy_error = 0.0
@@ -61,6 +67,8 @@ class BinaryMove:
         """Start a chain: nothing is known about the last state."""
         self.energy_error = 0.0
         self._last_state = b""
+        if self.hyper is not None:
+            self.hyper.forget()
 
     def settle(self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator) -> Point:
         """Leave a start that nobody chose as it is."""
@@ -69,10 +77,12 @@ class BinaryMove:
     def __call__(
         self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator, *, check: bool
     ) -> Point:
-        """Move s in place; return the other variables that moved with it: none.
+        """Move s in place; return the hyperparameters, moved before it.
 
         ``check`` computes the caches afresh and measures the energy error.
         """
+        scales = {} if self.hyper is None else self.hyper(point, s, NO_WEIGHTS, rng)
+        point = point | scales
         changed = self.coefficients.update(point)
         before = 0.0
         if changed or check or s.tobytes() != self._last_state:
@@ -86,7 +96,7 @@ class BinaryMove:
             gained = self._fresh_log_density(self.coefficients.energy, s) - before
             self.energy_error = float(gained - self.tally.drop[0])
         self._last_state = s.tobytes()
-        return {}
+        return scales
 
     def _travel(
         self, s: npt.NDArray[np.int8], rng: np.random.Generator, n_hits: npt.NDArray[np.int64]

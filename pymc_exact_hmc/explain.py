@@ -114,6 +114,9 @@ def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     if weights is not None:
         gated = ", ".join(f"{w.name} ({w.stop - w.start})" for w in weights.weights)
         taken += f"; weights {gated}, {int((weights.gate >= 0).sum())} of them gated"
+    if assembly.hyper is not None:
+        taken += f"; scales and probabilities {', '.join(assembly.hyperparameter_names)}"
+        names |= set(assembly.hyperparameter_names)
     left = [
         f"{rv.name} ({assembly.reasons.get(rv.name) or why_not_binary(rv) or NOT_GIVEN})"
         for rv in model.free_RVs

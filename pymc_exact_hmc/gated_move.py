@@ -16,6 +16,7 @@ from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
 from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
 from pymc_exact_hmc.energies import Sum
+from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
@@ -30,10 +31,9 @@ from pymc_exact_hmc.weights.active import (
     remember_gram,
     rescale_gram,
 )
-from pymc_exact_hmc.weights.block import R
 from pymc_exact_hmc.weights.calls import Call, SingularPrecisionError, make_call
 from pymc_exact_hmc.weights.collapsed import Collapsed
-from pymc_exact_hmc.weights.conditional import draw_weights
+from pymc_exact_hmc.weights.conditional import draw_slabs, draw_weights
 from pymc_exact_hmc.weights.inclusion import inclusion_log_odds
 from pymc_exact_hmc.weights.integrated import integrated_transition
 from pymc_exact_hmc.weights.paper import paper_transition
@@ -65,9 +65,10 @@ class GatedMove:
         kernel: str,
         *,
         half_turns: tuple[float, float],
+        hyper: HyperMove | None = None,
         inclusion: bool = False,
     ):
-        self.prior, self.gaussian, self.motion = prior, gaussian, motion
+        self.prior, self.gaussian, self.motion, self.hyper = prior, gaussian, motion, hyper
         self._placed, self.kernel = placed, kernel
         d, block = prior.d, gaussian.block
         self.collapsed = kernel == "sheared" and not block.is_truncated
@@ -123,22 +124,40 @@ class GatedMove:
         self.energy_error = 0.0
         self._last_state = b""
         expire(self._active)
+        if self.hyper is not None:
+            self.hyper.forget()
 
     def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
-        """Move s in place; return the value variables of the weights, moved with it."""
+        """Move s in place; return the value variables of what was moved with it."""
+        self._update_gaussian(point)
+        w = read_weights(point, self._placed, *self.gaussian.bounds)
+        scales = self._move_scales(point, s, w, rng)
+        point = point | scales
         if self.prior.update(point) or check or s.tobytes() != self._last_state:
             refresh_caches(self.prior.energy, s)
-        self._update_gaussian(point)
-        moved = self._move(point, s, rng)
+        moved = self._move(point, s, w, rng)
         if check:
             self.energy_error = self._cache_error(s)
         self._last_state = s.tobytes()
-        return moved
+        return scales | moved
 
-    def _move(self, point: Point, s: State, rng: np.random.Generator) -> Point:
+    def _move_scales(
+        self, point: Point, s: State, w: Vector, rng: np.random.Generator, *, power: float = 1.0
+    ) -> Point:
+        """Move the hyperparameters and bring the Gaussian of the weights to them."""
+        if self.hyper is None:
+            return {}
+        scales = self.hyper(point, s, w, rng, active=self._active, power=power)
+        self._update_gaussian(point | scales)
+        if self.kernel == "paper":
+            # Weights that are off were integrated out and have no values at the new scales.
+            gate, off = self.gaussian.block.gate, np.full(w.size, -1)
+            on = np.where((gate < 0) | (s[np.maximum(gate, 0)] == 1), 0, off)
+            draw_slabs(seed_words(rng), self.gaussian.block.coefficients, on, w)
+        return scales
+
+    def _move(self, point: Point, s: State, w: Vector, rng: np.random.Generator) -> Point:
         """Move s and the weights at the present coefficients."""
-        lower, upper = self.gaussian.bounds
-        w = read_weights(point, self._placed, lower, upper)
         clear(self.tally)
         self._attempts.contacts[0] = 0
         try:
@@ -152,7 +171,7 @@ class GatedMove:
         if self.inclusion is not None:
             self._write_inclusion(s, w)
         moved = {p.name: point[p.name] for p in self._placed}
-        write_weights(moved, w, self._placed, lower, upper)
+        write_weights(moved, w, self._placed, *self.gaussian.bounds)
         return moved
 
     def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
@@ -161,19 +180,18 @@ class GatedMove:
         From a random start with many more predictors than data, single switches would let in
         whatever comes first and explains a little, and could not leave that model again.
         """
-        self.prior.update(point)
-        refresh_caches(self.prior.energy, s)
         self._update_gaussian(point)
-        block, scale = self.gaussian.block, self.gaussian.scale
-        r = block.coefficients[R].copy()
+        w = read_weights(point, self._placed, *self.gaussian.bounds)
         moved: Point = {}
-        for share in ANNEALING:
-            block.coefficients[R] = share * r
-            self._rescale(share * scale)
-            moved = self._move(point | moved, s, rng)
-        block.coefficients[R] = r
-        block.gram.scale[0] = scale
-        self._remember()
+        for power in ANNEALING:
+            moved |= self._move_scales(point | moved, s, w, rng, power=power)
+            self.prior.update(point | moved)
+            refresh_caches(self.prior.energy, s)
+            self.gaussian.temper(power)
+            self._rescale(power * self.gaussian.scale)
+            moved |= self._move(point | moved, s, w, rng)
+            self.gaussian.temper(1.0)
+            self._rescale(self.gaussian.scale)
         return moved
 
     def _update_gaussian(self, point: Point) -> None:

@@ -16,6 +16,7 @@ class GeneralMove:
     """A binary move over the collapsed log-density, and an exact draw of w | s."""
 
     kernel, collapsed = "general", True
+    hyper = None
 
     def __init__(self, coefficients: Coefficients, gaussian: GeneralGaussian, motion: Motion):
         self._binary, self.gaussian = BinaryMove(coefficients, motion), gaussian

@@ -103,7 +103,8 @@ class ExactBinaryHMC(BlockedStep):
         self.layout, self.motion = assembly.layout, assembly.motion
         self._move, self._start = assembly.move, assembly.start
         taken = [binary.value for binary in self.layout]
-        self.vars = taken + [model.rvs_to_values[model[x]] for x in assembly.weight_names]
+        names = [*assembly.weight_names, *assembly.hyperparameter_names]
+        self.vars = taken + [model.rvs_to_values[model[x]] for x in names]
         self._explanation = explain_assembly(model, assembly)
         self._names = ", ".join(binary.name for binary in self.layout)
         if inclusion:
@@ -139,6 +140,8 @@ class ExactBinaryHMC(BlockedStep):
         if self.calls == 0:
             s, drawn = self._start(point, s, self.rng)
             point = point | self._move.settle(point, s, self.rng) if drawn else point
+        if self._move.hyper is not None:
+            self._move.hyper.tuning = self.tune
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
         stats = self._stats()
         self.calls += 1

@@ -43,11 +43,11 @@ def analyse(
         rows = (np.ones(n, bool), np.arange(unknown.start, unknown.stop), np.arange(n + 1))
         degree = 0 if unknown.value in parameters else 1
         known[unknown.value] = Dependence(sp.csr_array(rows, shape=(n, d)), degree, True)
-    nodes = _dependent_nodes(tensors, set(known))
+    nodes = dependent_nodes(tensors, set(known))
     random = randomness(tensors)
     if any(v in random.shapes for node in nodes for v in [*node.inputs, *node.outputs]):
         raise ValueError("the number of its entries depends on random variables")
-    values = _evaluate(nodes, point)
+    values = evaluate_nodes(nodes, point)
     for node in nodes:
         situation = Situation(
             node,
@@ -64,7 +64,7 @@ def analyse(
     return known
 
 
-def _dependent_nodes(tensors: list[Tensor], unknowns: set[Tensor]) -> list[Apply[Any]]:
+def dependent_nodes(tensors: list[Tensor], unknowns: set[Tensor]) -> list[Apply[Any]]:
     """Return, in topological order, the nodes whose *value* may depend on the unknowns."""
     dependent = set(unknowns)
     nodes = []
@@ -77,9 +77,12 @@ def _dependent_nodes(tensors: list[Tensor], unknowns: set[Tensor]) -> list[Apply
     return nodes
 
 
-def _evaluate(nodes: list[Apply[Any]], point: dict[str, Array]) -> dict[Tensor, Any]:
-    """Evaluate everything that the nodes take and give at one point of the model."""
-    wanted = list(dict.fromkeys(v for node in nodes for v in [*node.inputs, *node.outputs]))
+def evaluate_nodes(
+    nodes: list[Apply[Any]], point: dict[str, Array], *, also: list[Tensor] | None = None
+) -> dict[Tensor, Any]:
+    """Evaluate everything that the nodes take and give, and ``also``, at one point."""
+    found = [v for node in nodes for v in [*node.inputs, *node.outputs]]
+    wanted = list(dict.fromkeys([*found, *(also or [])]))
     values: dict[Tensor, Any] = {v: v.data for v in wanted if isinstance(v, Constant)}
     wanted = [v for v in wanted if v not in values]
     inputs = [v for v in ancestors(wanted) if v.owner is None and v.name in point]

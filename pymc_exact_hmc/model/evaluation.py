@@ -16,6 +16,7 @@ from pytensor.tensor.math import Prod, Sum
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.forms import other_inputs
+from pymc_exact_hmc.model.tapes import Tape, UntranslatableError
 
 Tensor: TypeAlias = Variable[Any, Any]
 Array = np.ndarray
@@ -92,16 +93,28 @@ def _relax(outputs: Sequence[Tensor], replacements: dict[Tensor, Tensor]) -> lis
 
 
 class Given:
-    """A function of the other variables alone, interpreted if there are none."""
+    """A function of the other variables alone.
 
-    def __init__(self, outputs: list[Tensor]):
+    A tape where the graph can be put on one; interpreted if there are no other variables.
+    """
+
+    def __init__(self, outputs: list[Tensor], point: Point):
         inputs = list(dict.fromkeys(v for o in outputs for v in other_inputs(o, set())))
         self.names = [v.name for v in inputs]
-        mode = None if inputs else ONCE
-        self.function = compile_pymc(inputs, outputs, mode=mode)
+        self.function = self._tape = None
+        if inputs:
+            try:
+                self._tape = Tape(outputs, point)
+                return
+            except UntranslatableError:
+                pass
+        self.function = compile_pymc(inputs, outputs, mode=None if inputs else ONCE)
         self.function.trust_input = True
 
     def __call__(self, point: Point) -> list[Array]:
         """Return the outputs at a point."""
+        if self._tape is not None:
+            return self._tape(point)
+        assert self.function is not None
         results = self.function(*[np.asarray(point[name]) for name in self.names])
         return [np.asarray(result, dtype=float) for result in results]

@@ -15,11 +15,14 @@ from scipy.linalg import solve_triangular
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Given, Point
 from pymc_exact_hmc.model.forms import other_inputs
+from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.weights import Predictor, WeightVariable
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
+SETTINGS = 3
+"""Settings of the other variables at which scales are compared."""
 
 
 class Rows(NamedTuple):
@@ -31,44 +34,79 @@ class Rows(NamedTuple):
 
 
 class LikelihoodRows:
-    """Reads the rows of one likelihood at any point."""
+    """Reads the rows of one likelihood at any point.
+
+    ``precision`` is that of every row as a graph: a scalar, or in the shape of the data.
+    """
 
     def __init__(
         self,
         predictor: Predictor,
         layout: tuple[BinaryVariable, ...],
         weights: list[WeightVariable],
+        point: Point,
     ):
-        self.name = predictor.name
-        self.multivariate = predictor.multivariate
+        self.name, self.multivariate = predictor.name, predictor.multivariate
         self._mean = _Mean(predictor, layout, weights)
-        n = weights[-1].stop
-        offset, w = self._mean.at_ones, self._mean.w
-        offset = clone_replace(offset, {w: pt.zeros(n)})
-        self._target = Given([offset, predictor.observed.astype("float64").ravel()])
+        offset = clone_replace(self._mean.at_ones, {self._mean.w: pt.zeros(weights[-1].stop)})
+        self._target = Given([offset, predictor.observed.astype("float64").ravel()], point)
         scale = predictor.scale.astype("float64")
         if not predictor.multivariate and not all(scale.type.broadcastable):
-            scale = scale + pt.zeros_like(predictor.observed)
-        self._scale = Given([scale])
-        self.X_varies = predictor.random
+            scale = pt.broadcast_to(scale, predictor.observed.shape)
+        self._scale = Given([scale], point)
+        self.scale_varies = bool(self._scale.names)
+        self._base = self._scale(point)[0]
+        self.shape = self._base.shape
+        self.precision = 1.0 / pt.sqr(scale)
+        self.proportional = True
+        if predictor.multivariate:
+            self.precision = self._base.flat[0] / scale[..., 0, 0]
+            self.proportional = not self.scale_varies or self._keeps_shape(point)
+        self.X_varies = predictor.random or not self.proportional
         self.target_varies = self.X_varies or bool(self._target.names)
-        self.varies = self.target_varies or bool(self._scale.names)
+        self.varies = self.target_varies or self.scale_varies
         self._X: Matrix | None = None
+        self._read: Rows | None = None
+
+    def _keeps_shape(self, point: Point) -> bool:
+        """Return whether the covariance only changes by a factor."""
+        rng = np.random.default_rng(20131214)
+        base, same = self._base, True
+        for _ in range(SETTINGS):
+            scale = self._scale(jittered(point, rng))[0]
+            same &= np.allclose(scale * (base.flat[0] / scale.flat[0]), base, rtol=1e-9, atol=0.0)
+        return bool(same)
+
+    def precisions(self, point: Point) -> list[Vector]:
+        """Return the precisions at a point and at other settings of the other variables."""
+        rng = np.random.default_rng(20131215)
+        settings = [jittered(point, rng) for _ in range(SETTINGS)] if self.scale_varies else []
+        return [self._precision(self._scale(setting)[0]) for setting in [point, *settings]]
+
+    def _precision(self, scale: Matrix) -> Vector:
+        if not self.multivariate:
+            return 1.0 / np.square(scale.ravel())
+        return np.full(1, self._base.flat[0] / scale.flat[0] if self.proportional else 1.0)
 
     def read(self, point: Point) -> Rows:
         """Return the rows at the other variables' values in ``point``."""
+        if self._read is not None and not self.varies:
+            return self._read
+        scale = self._scale(point)[0] if self.scale_varies else self._base
+        precision = self._precision(scale)
+        if self._read is None or self.target_varies:
+            X, target = self._data(point)
+            if self.multivariate:
+                X, target = _whiten(self._base if self.proportional else scale, X, target)
+            self._read = Rows(X, target, precision)
+        self._read = self._read._replace(precision=precision)
+        return self._read
+
+    def _data(self, point: Point) -> tuple[Matrix, Vector]:
         offset, observed = self._target(point)
-        (scale,) = self._scale(point)
-        if self._X is None or self.X_varies:
+        if self._X is None or self._mean.random:
             self._X = self._mean.design(point, offset)
-        target = observed - offset
-        if not self.multivariate:
-            return Rows(self._X, target, 1.0 / np.square(scale.ravel()))
-        factor = np.linalg.cholesky(scale)
-        size = factor.shape[0]
-        parts = np.split(np.column_stack([self._X, target]), target.size // size)
-        whitened = np.concatenate([solve_triangular(factor, x, lower=True) for x in parts])
-        return Rows(np.ascontiguousarray(whitened[:, :-1]), whitened[:, -1], np.ones(1))
+        return self._X, observed - offset
 
     def is_finite(self, point: Point) -> bool:
         """Return whether predictors and data hold finite numbers only."""
@@ -90,6 +128,14 @@ class LikelihoodRows:
         return worst
 
 
+def _whiten(covariance: Matrix, X: Matrix, target: Vector) -> tuple[Matrix, Vector]:
+    """Divide rows and targets by the factor of their covariance."""
+    factor = np.linalg.cholesky(covariance)
+    parts = np.split(np.column_stack([X, target]), target.size // factor.shape[0])
+    whitened = np.concatenate([solve_triangular(factor, x, lower=True) for x in parts])
+    return np.ascontiguousarray(whitened[:, :-1]), whitened[:, -1]
+
+
 class _Mean:
     """The mean of a likelihood, flattened, as a function of s, w and the other variables."""
 
@@ -100,6 +146,7 @@ class _Mean:
         weights: list[WeightVariable],
     ):
         self.d, n = layout[-1].stop, weights[-1].stop
+        self.random = predictor.random
         s = pt.vector("s", dtype="int8", shape=(self.d,))
         self.w = pt.vector("w", dtype="float64", shape=(n,))
         blocks: dict[Tensor, Tensor] = {

@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 
+JITTER = 0.3
+"""Standard deviation by which continuous variables are moved, on their unconstrained scale."""
+
 
 def read_state(
     point: dict[str, np.ndarray], layout: tuple[BinaryVariable, ...]
@@ -30,3 +33,13 @@ def write_state(
         value = s[binary.start : binary.stop].astype(point[binary.name].dtype)
         new[binary.name] = value.reshape(binary.shape)
     return new
+
+
+def jittered(point: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Return a second setting of the continuous variables."""
+    return {
+        name: value + JITTER * rng.standard_normal(value.shape)
+        if value.dtype.kind == "f"
+        else value
+        for name, value in point.items()
+    }

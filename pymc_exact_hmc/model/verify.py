@@ -8,14 +8,13 @@ from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.energies import energy_drop
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Evaluator, Point
+from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.recognise import Block
 
 FLIPS = 24
 """Single flips that are compared with the model, at each setting of the other variables."""
 SHARES = (0.5, 0.5, 0.5, 0.1, 0.9, 0.02, 0.98)
 """Shares of ones in random states whose log-densities are compared: all indicators at once."""
-JITTER = 0.3
-"""Standard deviation of the other variables' second setting, on their unconstrained scale."""
 
 
 def factor_evaluator(block: Block, mode: object) -> Evaluator:
@@ -105,16 +104,6 @@ def close(own: float, model: float, size: np.ndarray) -> bool:
         return own == model
     # PyMC keeps parameters given as Python numbers in single precision.
     return abs(own - model) <= 1e-6 * (1.0 + float(np.abs(size).sum()))
-
-
-def jittered(point: Point, rng: np.random.Generator) -> Point:
-    """Return a second setting of the continuous variables."""
-    return {
-        name: value + JITTER * rng.standard_normal(value.shape)
-        if value.dtype.kind == "f"
-        else value
-        for name, value in point.items()
-    }
 
 
 def _blame(block: Block, model_terms: Evaluator, point: Point, s: np.ndarray) -> str:

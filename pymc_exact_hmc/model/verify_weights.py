@@ -9,7 +9,8 @@ from pymc.model import Model
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
 from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weights
-from pymc_exact_hmc.model.verify import close, jittered
+from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.verify import close
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, Block, R
@@ -62,7 +63,7 @@ def verify_weights(
         for _ in range(STATES):
             s = rng.integers(0, 2, layout[-1].stop).astype(np.int8)
             trial = dict(setting)
-            write_weights(trial, _inside(lower, upper, rng), placed, lower, upper)
+            write_weights(trial, inside(lower, upper, rng), placed, lower, upper)
             w = read_weights(trial, placed, lower, upper)
             results = evaluate(s, trial)
             values = np.asarray(results[: len(names)], dtype=float)
@@ -80,7 +81,7 @@ def verify_weights(
     return ""
 
 
-def _inside(lower: Vector, upper: Vector, rng: np.random.Generator) -> Vector:
+def inside(lower: Vector, upper: Vector, rng: np.random.Generator) -> Vector:
     """Return random weights inside their bounds."""
     below, above = np.isfinite(lower), np.isfinite(upper)
     step = np.exp(rng.standard_normal(lower.size))

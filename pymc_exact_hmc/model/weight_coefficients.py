@@ -8,7 +8,7 @@ likelihood changes, M is rescaled and not rebuilt.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from pytensor.tensor.random.basic import ExponentialRV, HalfNormalRV
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import Given, Point
 from pymc_exact_hmc.model.likelihood_rows import LikelihoodRows, Rows
+from pymc_exact_hmc.model.noise import classify, keeps_proportions
 from pymc_exact_hmc.model.weights import WeightBlock, WeightVariable, on_natural_weights
 from pymc_exact_hmc.weights.block import (
     LAM,
@@ -35,20 +36,13 @@ from pymc_exact_hmc.weights.block import (
     price_slabs,
 )
 from pymc_exact_hmc.weights.grams import DenseGram, DesignGram
+from pymc_exact_hmc.weights.statistics import make_statistics
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 MAX_DENSE_GRAM = 3_000
 """Weights up to which X'X is formed."""
-
-
-class _Products(NamedTuple):
-    """X'ΩX and X'Ω(y − offset) of one likelihood, for the precisions Ω they were made with."""
-
-    gram: Matrix
-    slope: Vector
-    precision: Vector
 
 
 class WeightCoefficients:
@@ -66,17 +60,24 @@ class WeightCoefficients:
         point: Point,
     ):
         self.n = weights.weights[-1].stop
-        self.rows = [LikelihoodRows(p, layout, weights.weights) for p in weights.predictors]
-        self._priors = Given([pt.concatenate(x) for x in _priors(model, weights.weights)])
+        self.rows = [LikelihoodRows(p, layout, weights.weights, point) for p in weights.predictors]
+        self.slabs = [pt.concatenate(x) for x in _priors(model, weights.weights)]
+        self._priors = Given(self.slabs, point)
         self.varies = bool(self._priors.names) or any(rows.varies for rows in self.rows)
-        self._products: list[_Products | None] = [None] * len(self.rows)
+        rows = [source.read(point) for source in self.rows]
+        self.noise = [
+            noise
+            for k, source in enumerate(self.rows)
+            for noise in classify(k, source.precisions(point), rows[k].target.size)
+        ]
+        dense = self.n <= MAX_DENSE_GRAM
+        self.statistics = make_statistics(len(self.noise), self.n, dense=dense)
         empty = np.zeros(self.n)
-        gram = self._make_gram([rows.read(point) for rows in self.rows])
         self.block: Block = make_block(
-            gram, empty, empty + 1, empty, weights.gate, n_gates=layout[-1].stop
+            self._make_gram(rows), empty, empty + 1, empty, weights.gate, n_gates=layout[-1].stop
         )
         self.scale, self.gram_changed = 1.0, True
-        self._write(point)
+        self._write(point, first=True)
         self.block.gram.scale[0] = self.scale
 
     @property
@@ -91,68 +92,81 @@ class WeightCoefficients:
         return self.varies
 
     def _make_gram(self, rows: list[Rows]) -> DenseGram | DesignGram:
-        if self.n <= MAX_DENSE_GRAM:
-            return DenseGram(np.zeros((self.n, self.n)), np.ones(1))
-        X = np.ascontiguousarray(np.concatenate([part.X for part in rows]))
-        return DesignGram(X, np.ones(X.shape[0]), np.ones(1))
+        if self.statistics.grams.size == 0:
+            X = np.ascontiguousarray(np.concatenate([part.X for part in rows]))
+            return DesignGram(X, np.ones(X.shape[0]), np.ones(1))
+        alone = len(self.noise) == 1
+        M = self.statistics.grams[0] if alone else np.zeros((self.n, self.n))
+        return DenseGram(M, np.ones(1))
 
-    def _write(self, point: Point) -> None:
-        coefficients = self.block.coefficients
+    def _write(self, point: Point, *, first: bool = False) -> None:
+        if first or self._priors.names:
+            self._write_slabs(point)
+        rows = [source.read(point) for source in self.rows]
+        before = self.statistics.precisions.copy()
+        changed = first
+        for c in range(len(self.noise)):
+            changed |= self._write_class(c, rows[self.noise[c].likelihood], first=first)
+        omega = self.statistics.precisions
+        alone = omega.size == 1
+        self.gram_changed = changed or not (alone or np.array_equal(omega, before))
+        self.scale = float(omega[0]) if alone else 1.0
+        if self.gram_changed:
+            self._write_gram(rows)
+        self.temper(1.0)
+
+    def temper(self, power: float) -> None:
+        """Raise the likelihood to a power, as far as the slope r is concerned."""
+        slopes = self.statistics.precisions @ self.statistics.slopes
+        self.block.coefficients[R] = power * slopes
+
+    def _write_slabs(self, point: Point) -> None:
+        block = self.block
+        coefficients = block.coefficients
         Lambda, lam, lower, upper = self._priors(point)
         coefficients[LAMBDA], coefficients[LAM] = Lambda, lam
         coefficients[LOWER] = coefficients[SLAB_LOWER] = lower
         coefficients[UPPER] = coefficients[SLAB_UPPER] = upper
-        rows = [part.read(point) for part in self.rows]
-        if isinstance(self.block.gram, DenseGram):
-            self._write_dense(self.block.gram, rows)
-        else:
-            self._write_design(self.block.gram, rows)
-        block = self.block
         price_slabs(block.coefficients, block.gates, block.members, block.log_slab)
 
-    def _write_dense(self, gram: DenseGram, rows: list[Rows]) -> None:
-        slope = np.zeros(self.n)
-        if len(rows) == 1:
-            known = self._products[0]
-            made, self.scale = self._product(0, rows[0])
-            self.gram_changed = known is None or made.gram is not known.gram
-            if self.gram_changed:
-                gram.M[:] = made.gram
-            slope += self.scale * made.slope
-        else:
-            self.gram_changed, self.scale = True, 1.0
-            gram.M[:] = 0.0
-            for k, part in enumerate(rows):
-                made, ratio = self._product(k, part)
-                gram.M[:] += ratio * made.gram
-                slope += ratio * made.slope
-        self.block.coefficients[R] = slope
+    def _write_class(self, c: int, rows: Rows, *, first: bool) -> bool:
+        """Bring the statistics of a class up to date; return whether X'VX has changed."""
+        noise, statistics = self.noise[c], self.statistics
+        source = self.rows[noise.likelihood]
+        if noise.regular and not keeps_proportions(noise, rows.precision):
+            noise = self.noise[c] = noise._replace(regular=False)
+        new = first or source.X_varies or (not noise.regular and source.scale_varies)
+        if not noise.regular:
+            whole = np.broadcast_to(rows.precision, rows.target.shape)
+            noise = self.noise[c] = noise._replace(relative=whole[noise.rows])
+        single = rows.precision.size == 1
+        omega = rows.precision[0 if single else noise.leader] if noise.regular else 1.0
+        statistics.precisions[c] = omega
+        if new or source.target_varies:
+            X, target = rows.X[noise.rows], rows.target[noise.rows]
+            weighted = noise.relative * target
+            statistics.counts[c] = target.size
+            statistics.slopes[c] = weighted @ X
+            statistics.squares[c] = weighted @ target
+            if new and statistics.grams.size:
+                statistics.grams[c] = X.T @ (X * noise.relative[:, None])
+        return bool(new)
 
-    def _product(self, k: int, part: Rows) -> tuple[_Products, float]:
-        """Return the products of likelihood k and the factor to multiply them by."""
-        made, source = self._products[k], self.rows[k]
-        if made is not None and not source.X_varies:
-            ratio = part.precision / made.precision
-            if np.ptp(ratio) <= 4 * np.finfo(float).eps * ratio[0]:
-                if source.target_varies:
-                    slope = part.X.T @ (made.precision * part.target)
-                    made = self._products[k] = made._replace(slope=slope)
-                return made, float(ratio[0])
-        weighted = part.X * np.broadcast_to(part.precision, part.target.shape)[:, None]
-        made = _Products(part.X.T @ weighted, weighted.T @ part.target, part.precision)
-        self._products[k] = made
-        return made, 1.0
-
-    def _write_design(self, gram: DesignGram, rows: list[Rows]) -> None:
-        self.gram_changed, self.scale, start = True, 1.0, 0
-        for part, source in zip(rows, self.rows, strict=True):
-            stop = start + part.target.size
+    def _write_gram(self, rows: list[Rows]) -> None:
+        gram, omega = self.block.gram, self.statistics.precisions
+        if isinstance(gram, DenseGram):
+            if omega.size > 1:
+                gram.M[:] = np.tensordot(omega, self.statistics.grams, 1)
+            elif not np.may_share_memory(gram.M, self.statistics.grams):  # after unpickling
+                gram.M[:] = self.statistics.grams[0]
+            return
+        starts = np.cumsum([0] + [part.target.size for part in rows])
+        for c, noise in enumerate(self.noise):
+            factor = 1.0 if omega.size == 1 else omega[c]
+            gram.row_weights[starts[noise.likelihood] + noise.rows] = factor * noise.relative
+        for k, source in enumerate(self.rows):
             if source.X_varies:
-                gram.X[start:stop] = part.X
-            gram.row_weights[start:stop] = part.precision
-            start = stop
-        target = np.concatenate([part.target for part in rows])
-        self.block.coefficients[R] = (gram.row_weights * target) @ gram.X
+                gram.X[starts[k] : starts[k + 1]] = rows[k].X
 
 
 def _priors(model: Model, weights: list[WeightVariable]) -> list[list[Tensor]]:

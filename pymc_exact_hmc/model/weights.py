@@ -29,6 +29,7 @@ from pytensor.tensor.random.basic import (
 from pymc_exact_hmc.model.analysis import analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.gates import GateTracker, Offset
+from pymc_exact_hmc.model.parents import direct_parents
 
 Tensor: TypeAlias = Variable[Any, Any]
 PRIORS = (NormalRV, HalfNormalRV, TruncatedNormalRV, ExponentialRV)
@@ -84,18 +85,7 @@ class _Search:
 
     def parents(self, var: Tensor) -> set[Tensor]:
         """Return the random variables that enter a variable directly."""
-        known = set(self.model.basic_RVs)
-        found: set[Tensor] = set()
-        stack = list(var.owner.inputs) if var in known else [var]
-        seen = set()
-        while stack:
-            v = stack.pop()
-            if v in known:
-                found.add(v)
-            elif v.owner is not None and v not in seen:
-                seen.add(v)
-                stack.extend(v.owner.inputs)
-        return found
+        return direct_parents(self.model, var)
 
     def drop(self, rvs: list[Tensor], gone: set[Tensor], reason: str) -> list[Tensor]:
         for rv in rvs:

@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from pymc_exact_hmc.compilation import kernel
-from pymc_exact_hmc.weights.error_function import erfcx
+from pymc_exact_hmc.error_function import erfcx
 
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(12)
 

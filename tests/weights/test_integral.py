@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-from pymc_exact_hmc.weights.error_function import erfcx
+from pymc_exact_hmc.error_function import erfcx
 from pymc_exact_hmc.weights.integral import log_integral
 
 INF = math.inf

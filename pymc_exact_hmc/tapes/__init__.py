@@ -1,0 +1,1 @@
+"""Small programs of arithmetic on vectors, run without compiling them."""
