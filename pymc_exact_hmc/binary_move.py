@@ -17,7 +17,6 @@ from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.travel_time import TravelTime
 
-
 NO_WEIGHTS = np.zeros(0)
 
 

@@ -148,7 +148,8 @@ class GatedMove:
         if self.hyper is None:
             return {}
         scales = self.hyper(point, s, w, rng, active=self._active, power=power)
-        self._update_gaussian(point | scales)
+        self.gaussian.settle_at(point | scales)
+        self._take_gram()
         if self.kernel == "paper":
             # Weights that are off were integrated out and have no values at the new scales.
             gate, off = self.gaussian.block.gate, np.full(w.size, -1)
@@ -195,8 +196,10 @@ class GatedMove:
         return moved
 
     def _update_gaussian(self, point: Point) -> None:
-        if not self.gaussian.update(point):
-            return
+        if self.gaussian.update(point):
+            self._take_gram()
+
+    def _take_gram(self) -> None:
         if self.gaussian.gram_changed:
             self.gaussian.block.gram.scale[0] = self.gaussian.scale
             self._remember()

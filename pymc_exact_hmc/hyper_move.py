@@ -15,7 +15,7 @@ from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.active import Active, make_active
 from pymc_exact_hmc.weights.block import Block, make_block
-from pymc_exact_hmc.weights.evidence import Evidence, gather, make_gathered
+from pymc_exact_hmc.weights.evidence import Evidence, gather, make_gathered, write_scales
 from pymc_exact_hmc.weights.grams import DenseGram
 from pymc_exact_hmc.weights.slices import Coordinates, move_scales
 from pymc_exact_hmc.weights.statistics import make_statistics
@@ -35,7 +35,7 @@ class HyperMove:
         self.coordinates = _coordinates(block)
         self._gathered = make_gathered(block.n_noise, FIRST_ROOM)
         self._empty = _empty_block() if gaussian is None else None
-        self.tuning = True
+        self.tuning, self.tuned = True, 0
         self._bind()
         self.forget()
 
@@ -46,10 +46,14 @@ class HyperMove:
         stream = seed_words(np.random.default_rng(0))
         arguments = (self._evidence, self._gathered, self.coordinates, stream)
         self._move = bind(move_scales, *arguments)
+        if self._gaussian is not None:
+            block, statistics = self._gaussian.block, self._gaussian.statistics
+            self._write = bind(write_scales, self._evidence, block, statistics.precisions)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out machine code, which belongs to this process, and shared arrays."""
-        return {**self.__dict__, "_gather": None, "_move": None, "_evidence": None}
+        code = {"_gather": None, "_move": None, "_write": None}
+        return {**self.__dict__, **code, "_evidence": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Compile again, or read from disk, in the new process."""
@@ -69,6 +73,7 @@ class HyperMove:
     ) -> Point:
         """Return the value variables of the hyperparameters, moved.
 
+        The block of the weights is brought to them, but for the scale of its Gram matrix.
         ``power`` is that of the likelihood; ``active`` may hold rows of its Gram matrix.
         """
         if self._gaussian is not None and not all(x.regular for x in self._gaussian.noise):
@@ -89,6 +94,9 @@ class HyperMove:
             )
         if self.tuning:
             self._learn_widths()
+        if self._gaussian is not None:
+            block, precisions = self._gaussian.block, self._gaussian.statistics.precisions
+            self._write(self._evidence, block, precisions)
         memory = tape.program.memory
         return {
             h.value: np.asarray(memory[tape.inputs[h.value]], dtype=point[h.value].dtype)

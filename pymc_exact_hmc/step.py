@@ -34,6 +34,8 @@ class ExactBinaryHMCState(StepMethodState):
     calls: int
     calls_without_crossing: int
     warned: bool
+    slice_widths: np.ndarray
+    slices_tuned: int
 
 
 class ExactBinaryHMC(BlockedStep):
@@ -119,6 +121,27 @@ class ExactBinaryHMC(BlockedStep):
     def competence(var: Any, has_grad: bool) -> Competence:
         """Never chosen by PyMC on its own: give it as ``step=``."""
         return Competence.INCOMPATIBLE
+
+    @property
+    def slice_widths(self) -> np.ndarray:
+        """The widths of the slices that move scales, learnt during tuning."""
+        hyper = self._move.hyper
+        return np.zeros(0) if hyper is None else hyper.coordinates.widths.copy()
+
+    @slice_widths.setter
+    def slice_widths(self, widths: np.ndarray) -> None:
+        if self._move.hyper is not None:
+            self._move.hyper.coordinates.widths[:] = widths
+
+    @property
+    def slices_tuned(self) -> int:
+        """The number of draws from which the widths were learnt."""
+        return 0 if self._move.hyper is None else self._move.hyper.tuned
+
+    @slices_tuned.setter
+    def slices_tuned(self, tuned: int) -> None:
+        if self._move.hyper is not None:
+            self._move.hyper.tuned = tuned
 
     def setup_chain(self, rng: Any, tune: int, draws: int) -> None:
         """Start a chain (PyMC ≥ 6.3)."""

@@ -45,7 +45,7 @@ class Coefficients:
     ):
         self.d = layout[-1].stop
         compiled = (Form.MULTILINEAR, Form.GENERIC)
-        sources = [Source(t, layout) for t in merge_terms(terms) if t.form not in compiled]
+        sources = [Source(t, layout, point) for t in merge_terms(terms) if t.form not in compiled]
         parts = [source.read(point) for source in sources]
         for source, part in zip(sources, parts, strict=True):
             _refuse_undefined(source, part)

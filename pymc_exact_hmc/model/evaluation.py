@@ -26,6 +26,10 @@ ONCE = Mode(linker="py", optimizer="fast_run").excluding("fusion", "inplace")
 """Stabilised like PyMC's own functions, but interpreted: nothing to compile and wait for."""
 
 
+MAX_WORK = 10_000
+"""Entries from which a compiled function is faster than a tape, though it must be compiled."""
+
+
 class Evaluator:
     """A function of s, flat, and of a point of the model.
 
@@ -92,6 +96,15 @@ def _relax(outputs: Sequence[Tensor], replacements: dict[Tensor, Tensor]) -> lis
     return [new.get(x, x) for x in outputs]
 
 
+def light_tape(outputs: list[Tensor], point: Point) -> Tape | None:
+    """Return a tape that computes graphs faster than a compiled function, if there is one."""
+    try:
+        tape = Tape(outputs, point)
+    except UntranslatableError:
+        return None
+    return tape if tape.work <= MAX_WORK else None
+
+
 class Given:
     """A function of the other variables alone.
 
@@ -103,11 +116,9 @@ class Given:
         self.names = [v.name for v in inputs]
         self.function = self._tape = None
         if inputs:
-            try:
-                self._tape = Tape(outputs, point)
-                return
-            except UntranslatableError:
-                pass
+            self._tape = light_tape(outputs, point)
+        if self._tape is not None:
+            return
         self.function = compile_pymc(inputs, outputs, mode=None if inputs else ONCE)
         self.function.trust_input = True
 

@@ -164,9 +164,7 @@ def recognise_hyperparameters(
         candidates = [rv for rv in candidates if rv.name not in unknown]
 
 
-def _put_on_tape(
-    search: _Search, taken: list[Tensor]
-) -> tuple[HyperBlock | None, dict[str, str]]:
+def _put_on_tape(search: _Search, taken: list[Tensor]) -> tuple[HyperBlock | None, dict[str, str]]:
     """Return the block, or the variables to blame with the reason."""
     model, gaussian = search.model, search.gaussian
     entered = [
@@ -188,9 +186,7 @@ def _put_on_tape(
     except UntranslatableError as error:
         return None, _blame(search, taken, str(error))
     hyperparameters = [
-        Hyperparameter(
-            rv.name, model.rvs_to_values[rv].name, search.reaches_weights(rv, set_taken)
-        )
+        Hyperparameter(rv.name, model.rvs_to_values[rv].name, search.reaches_weights(rv, set_taken))
         for rv in taken
     ]
     return HyperBlock(hyperparameters, tape, n_noise), {}

@@ -65,6 +65,8 @@ class LikelihoodRows:
         self.X_varies = predictor.random or not self.proportional
         self.target_varies = self.X_varies or bool(self._target.names)
         self.varies = self.target_varies or self.scale_varies
+        self.names = [*self._target.names, *self._scale.names]
+        self.names += self._mean.names if predictor.random else []
         self._X: Matrix | None = None
         self._read: Rows | None = None
 

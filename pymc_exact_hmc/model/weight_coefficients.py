@@ -77,6 +77,8 @@ class WeightCoefficients:
             self._make_gram(rows), empty, empty + 1, empty, weights.gate, n_gates=layout[-1].stop
         )
         self.scale, self.gram_changed = 1.0, True
+        named = [self._priors.names, *[source.names for source in self.rows]]
+        self._names = sorted({name for names in named for name in names})
         self._write(point, first=True)
         self.block.gram.scale[0] = self.scale
 
@@ -87,9 +89,23 @@ class WeightCoefficients:
 
     def update(self, point: Point) -> bool:
         """Bring the block to ``point``; return whether any coefficient may have changed."""
-        if self.varies:
-            self._write(point)
-        return self.varies
+        if not self.varies or self._is_at(point):
+            return False
+        self._write(point)
+        return True
+
+    def _is_at(self, point: Point) -> bool:
+        """Return whether the block was brought to these values last."""
+        return self._place == b"".join(point[name].tobytes() for name in self._names)
+
+    def settle_at(self, point: Point) -> None:
+        """Take over slabs and precisions that were written from outside for a point."""
+        omega = self.statistics.precisions
+        self.gram_changed = omega.size > 1
+        self.scale = float(omega[0]) if omega.size == 1 else 1.0
+        if self.gram_changed:
+            self._write_gram([source.read(point) for source in self.rows])
+        self._place = b"".join(point[name].tobytes() for name in self._names)
 
     def _make_gram(self, rows: list[Rows]) -> DenseGram | DesignGram:
         if self.statistics.grams.size == 0:
@@ -114,6 +130,7 @@ class WeightCoefficients:
         if self.gram_changed:
             self._write_gram(rows)
         self.temper(1.0)
+        self._place = b"".join(point[name].tobytes() for name in self._names)
 
     def temper(self, power: float) -> None:
         """Raise the likelihood to a power, as far as the slope r is concerned."""

@@ -51,7 +51,7 @@ def apply_operation(operation, x, y, z):
 
 @kernel
 def apply_power(operation, x, y):
-    """Exponentials, logarithms and powers."""
+    """Return an exponential, logarithm or power."""
     if operation == EXP:
         return math.exp(x)
     if operation == EXPM1:
@@ -73,7 +73,7 @@ def apply_power(operation, x, y):
 
 @kernel
 def apply_shape(operation, x):
-    """Links, trigonometry and rounding."""
+    """Return a link, a trigonometric function or a rounded number."""
     if operation == SOFTPLUS:
         return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
     if operation == SIGMOID:
@@ -96,7 +96,7 @@ def apply_shape(operation, x):
 
 @kernel
 def apply_comparison(operation, x, y):
-    """Comparisons and logic; true is 1."""
+    """Return a comparison or a logical combination; true is 1."""
     if operation == EQ:
         return 1.0 * (x == y)
     if operation == NEQ:
@@ -122,7 +122,7 @@ def apply_comparison(operation, x, y):
 
 @kernel
 def apply_special(operation, x):
-    """Special functions and tests of a number."""
+    """Return a special function of a number, or what it is not."""
     if operation == LOG_GAMMA:
         return math.lgamma(x)
     if operation == ERF:

@@ -79,8 +79,6 @@ def reduce(operation, memory, first, size):
         return total
     total = memory[first]
     for i in range(first + 1, first + size):
-        if operation == LARGEST:
-            total = max(total, memory[i])
-        else:
-            total = min(total, memory[i])
+        x = memory[i]
+        total = max(total, x) if operation == LARGEST else min(total, x)
     return total

@@ -33,6 +33,8 @@ PAIR_M, PAIR_D = range(2)
 Z, GROUP_W, GROUP_V = range(3)
 
 DEFAULT_CAPACITY = 256
+EXPIRED = np.iinfo(np.int64).max // 2
+"""An age at which caches are never used."""
 
 
 class Active(NamedTuple):
@@ -102,7 +104,7 @@ def make_active(block: Block, capacity: int | None = None) -> Active:
 
 def expire(active: Active) -> None:
     """Have every cache computed afresh at the next call: coefficients have changed."""
-    active.counts[AGE] = np.iinfo(np.int64).max // 2
+    active.counts[AGE] = EXPIRED
 
 
 @kernel

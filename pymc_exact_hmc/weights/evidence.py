@@ -28,6 +28,16 @@ import numpy.typing as npt
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.tapes.program import Program, run
 from pymc_exact_hmc.weights.active import HOLDER
+from pymc_exact_hmc.weights.block import (
+    LAM,
+    LAMBDA,
+    LOWER,
+    SLAB_LOWER,
+    SLAB_UPPER,
+    UPPER,
+    R,
+    price_slabs,
+)
 from pymc_exact_hmc.weights.grams import gram_entry
 from pymc_exact_hmc.weights.groups import LOG_SQRT_2PI
 from pymc_exact_hmc.weights.integral import log_integral
@@ -199,3 +209,22 @@ def log_density_of_scales(evidence, gathered, mask, reaches_weights, known):
     if reaches_weights:
         part = log_evidence_of_scales(evidence, gathered)
     return evidence.program.memory[evidence.total[0]] + part, part
+
+
+@kernel
+def write_scales(evidence, block, precisions):
+    """Bring a block and the precisions of the noise to the numbers in the tape's memory."""
+    memory, coefficients = evidence.program.memory, block.coefficients
+    for c in range(precisions.size):
+        precisions[c] = memory[evidence.noise[c]]
+    for i in range(evidence.gate.size):
+        coefficients[LAMBDA, i] = memory[evidence.slabs[PRECISION, i]]
+        coefficients[LAM, i] = memory[evidence.slabs[SLOPE, i]]
+        lower, upper = memory[evidence.slabs[FLOOR, i]], memory[evidence.slabs[CEILING, i]]
+        coefficients[LOWER, i] = coefficients[SLAB_LOWER, i] = lower
+        coefficients[UPPER, i] = coefficients[SLAB_UPPER, i] = upper
+        slope = 0.0
+        for c in range(precisions.size):
+            slope += precisions[c] * evidence.statistics.slopes[c, i]
+        coefficients[R, i] = slope
+    price_slabs(block.coefficients, block.gates, block.members, block.log_slab)

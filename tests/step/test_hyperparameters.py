@@ -1,0 +1,270 @@
+"""Scales and inclusion probabilities inside the step, against grids × enumeration."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from scipy import stats
+from scipy.special import betaln, logsumexp
+from step.regressions import exact_states
+from support.significance import assert_holds
+
+from pymc_exact_hmc import ExactBinaryHMC, explain
+
+RNG = np.random.default_rng(20131210)
+N, D = 24, 3
+X = RNG.normal(size=(N, D))
+X[:, 1] += X[:, 0]
+Y = X @ np.array([0.9, 0.0, 0.4]) + RNG.normal(size=N)
+SEED, BATCHES, DRAWS = 11, 60, 24_000
+GRID = 48
+
+
+def chain(model, names, draws=DRAWS, **options):
+    """Return draws of s and of value variables, by the step alone."""
+    with model:
+        step = ExactBinaryHMC(**options)
+    step.set_rng(np.random.default_rng(SEED))
+    point, found = model.initial_point(), []
+    for k in range(draws + 500):
+        if k == 500:
+            step.stop_tuning()
+        point, _ = step.step(point)
+        if k >= 500:
+            found.append(np.concatenate([point[n].ravel().astype(float) for n in names]))
+    return np.array(found)
+
+
+def batch_pvalues(draws, exact):
+    size = len(draws) // BATCHES
+    means = draws[: size * BATCHES].reshape(BATCHES, size, -1).mean(axis=1)
+    z = (means.mean(axis=0) - exact) / (means.std(axis=0, ddof=1) / np.sqrt(BATCHES))
+    return 2 * stats.t.sf(np.abs(z), BATCHES - 1)
+
+
+def log_evidence(columns, sigma, tau, **bounds):
+    """Return log p(y | s, σ, τ) for every state, up to a constant."""
+    states, p = exact_states(
+        columns, Y, sigma, mean=0.0, sd=tau, gate=range(columns.shape[1]),
+        log_prior=lambda s: 0.0, **bounds,
+    )  # fmt: skip
+    # exact_states normalises: the empty model's own likelihood brings the constant back.
+    empty = -0.5 * Y @ Y / sigma**2 - N * np.log(sigma)
+    return states, np.log(p) - np.log(p[0]) + empty
+
+
+def truth(
+    columns, log_sigma, log_tau, log_prior, alpha, beta, slab_of=lambda tau, sigma: tau, **bounds
+):
+    """Return E of (s, log σ, log²σ, log τ, log²τ, a, s·log τ) by grid × enumeration."""
+    d = columns.shape[1]
+    rows, log_w = [], []
+    for u in log_sigma:
+        for v in log_tau:
+            sigma, tau = np.exp(u), np.exp(v)
+            states, evidence = log_evidence(columns, sigma, slab_of(tau, sigma), **bounds)
+            k = states.sum(axis=1)
+            weight = evidence + betaln(alpha + k, beta + d - k) + log_prior(sigma, tau) + u + v
+            a = (alpha + k) / (alpha + beta + d)
+            ones = np.ones(len(states))
+            rows.append(
+                np.column_stack([states, u * ones, u * u * ones, v * ones, v * v * ones, a, k * v])
+            )
+            log_w.append(weight)
+    log_w = np.concatenate(log_w)
+    return np.exp(log_w - logsumexp(log_w)) @ np.concatenate(rows)
+
+
+def features(draws, d):
+    """Return the draws of what ``truth`` gives the means of."""
+    s, u, v, logit = draws[:, :d], draws[:, d], draws[:, d + 1], draws[:, d + 2]
+    a = 1 / (1 + np.exp(-logit))
+    return np.column_stack([s, u, u * u, v, v * v, a, s.sum(1) * v])
+
+
+PRIORS = {
+    # name: (σ, τ, log prior density of both, α, β)
+    "half-normal, gamma": (
+        lambda: pm.HalfNormal("sigma", 1.5),
+        lambda: pm.Gamma("tau", 3, 2),
+        lambda x, t: stats.halfnorm.logpdf(x, scale=1.5) + stats.gamma.logpdf(t, 3, scale=0.5),
+    ),
+    "log-normal, exponential": (
+        lambda: pm.LogNormal("sigma", 0, 0.5),
+        lambda: pm.Exponential("tau", 1),
+        lambda x, t: stats.lognorm.logpdf(x, 0.5) + stats.expon.logpdf(t),
+    ),
+    "inverse gamma, half-Cauchy": (
+        lambda: pm.InverseGamma("sigma", 3, 3),
+        lambda: pm.HalfCauchy("tau", 1),
+        lambda x, t: stats.invgamma.logpdf(x, 3, scale=3) + stats.halfcauchy.logpdf(t),
+    ),
+}
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_untruncated_posterior_is_that_of_grid_and_enumeration(prior):
+    """Means and second moments of (s, log σ, log τ, a), all weights integrated out."""
+    make_sigma, make_tau, log_prior = PRIORS[prior]
+    with pm.Model() as model:
+        sigma, tau, a = make_sigma(), make_tau(), pm.Beta("a", 1, 2)
+        gamma = pm.Bernoulli("gamma", a, shape=D)
+        w = pm.Normal("w", 0, tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), sigma, observed=Y)
+    wide = 14 if "Cauchy" in prior else 7
+    grids = np.linspace(-1.2, 1.2, GRID), np.linspace(-9, wide, 2 * GRID)
+    exact = truth(X, *grids, log_prior, 1, 2)
+    draws = chain(model, ["gamma", "sigma_log__", "tau_log__", "a_logodds__"])
+    assert_holds(*batch_pvalues(features(draws, D), exact), seed=SEED)
+
+
+@pytest.mark.parametrize("kernel", ["sheared", "paper"])
+def test_truncated_posterior_is_that_of_grid_and_enumeration(kernel):
+    """As above for weights that are positive: those that are on are held."""
+    log_prior = PRIORS["half-normal, gamma"][2]
+    with pm.Model() as model:
+        sigma, tau = pm.HalfNormal("sigma", 1.5), pm.Gamma("tau", 3, 2)
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 2), shape=2)
+        w = pm.HalfNormal("w", tau, shape=2)
+        pm.Normal("y", X[:, :2] @ (gamma * w), sigma, observed=Y)
+    grids = np.linspace(-1.2, 1.2, GRID // 2), np.linspace(-6, 4, GRID // 2)
+    exact = truth(X[:, :2], *grids, log_prior, 1, 2, lower=0.0)
+    draws = chain(model, ["gamma", "sigma_log__", "tau_log__", "a_logodds__"], kernel=kernel)
+    assert_holds(*batch_pvalues(features(draws, 2), exact), seed=SEED)
+
+
+SPELLINGS = {
+    "tau times sigma": (
+        lambda sigma, tau: {"sigma": tau * sigma},
+        lambda sigma: {"sigma": sigma},
+        lambda tau, sigma: tau * sigma,
+    ),
+    "precisions": (
+        lambda sigma, tau: {"tau": 1 / tau**2},
+        lambda sigma: {"tau": 1 / sigma**2},
+        lambda tau, sigma: tau,
+    ),
+    "deterministic": (
+        lambda sigma, tau: {"sigma": pm.Deterministic("slab", pm.math.sqrt(tau**2))},
+        lambda sigma: {"sigma": pm.Deterministic("noise", sigma * np.ones(N))},
+        lambda tau, sigma: tau,
+    ),
+}
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_scales_through_deterministic_functions(spelling):
+    """Products, precisions and deterministics of hyperparameters are followed."""
+    slab, noise, slab_of = SPELLINGS[spelling]
+    log_prior = PRIORS["half-normal, gamma"][2]
+    with pm.Model() as model:
+        sigma, tau = pm.HalfNormal("sigma", 1.5), pm.Gamma("tau", 3, 2)
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 2), shape=D)
+        w = pm.Normal("w", 0, **slab(sigma, tau), shape=D)
+        pm.Normal("y", X @ (gamma * w), **noise(sigma), observed=Y)
+    grids = np.linspace(-1.2, 1.2, GRID), np.linspace(-7, 5, 2 * GRID)
+    exact = truth(X, *grids, log_prior, 1, 2, slab_of)
+    draws = chain(model, ["gamma", "sigma_log__", "tau_log__", "a_logodds__"])
+    assert_holds(*batch_pvalues(features(draws, D), exact), seed=SEED)
+
+
+def regression(*, local=False):
+    with pm.Model() as model:
+        sigma, a = pm.HalfNormal("sigma", 1.5), pm.Beta("a", 1, 2)
+        tau = pm.HalfCauchy("tau", 1)
+        scale = tau * pm.HalfCauchy("local", 1, shape=D) if local else tau
+        gamma = pm.Bernoulli("gamma", a, shape=D)
+        w = pm.Normal("w", 0, scale, shape=D)
+        pm.Normal("y", X @ (gamma * w), sigma, observed=Y)
+    return model
+
+
+def test_everything_is_taken_and_nuts_is_not_made():
+    """A model with nothing left over needs no other step."""
+    model = regression()
+    with model:
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {v.name for v in model.value_vars}
+    assert "Left to PyMC" not in str(step.explain())
+
+
+def test_vars_limit_what_is_taken():
+    """Scales that are not given are left to other steps."""
+    model = regression()
+    with model:
+        step = ExactBinaryHMC([model["gamma"], model["w"], model["tau"]])
+    assert {v.name for v in step.vars} == {"gamma", "w", "tau_log__"}
+    with model:
+        step = ExactBinaryHMC([model["gamma"]])
+    assert {v.name for v in step.vars} == {"gamma"}
+
+
+def test_local_scales_stay_with_nuts():
+    """One scale for each weight is left over, with the reason; the global ones are taken."""
+    model = regression(local=True)
+    with model:
+        step = ExactBinaryHMC()
+    names = {v.name for v in step.vars}
+    assert names == {"gamma", "w", "tau_log__", "sigma_log__", "a_logodds__"}
+    assert "local (it holds a scale for every single weight)" in str(explain(model))
+
+
+def test_scales_that_enter_something_else_stay_with_nuts():
+    """A hyperparameter of a factor that is not of the block is left over, with the reason."""
+    model = regression()
+    with model:
+        pm.Poisson("count", model["sigma"], observed=3)
+        pm.Potential("belief", -model["tau"])
+    text = str(explain(model))
+    assert "sigma (it enters count, which is neither" in text
+    assert "tau (it enters belief, which is neither" in text
+
+
+def test_agrees_with_nuts_beside_the_step():
+    """Means of log σ, log τ, a and of the indicators are those found with NUTS on the scales."""
+    model = regression()
+    with model:
+        step = ExactBinaryHMC([model["gamma"], model["w"]])
+        beside = pm.sample(
+            2000, tune=1000, chains=2, cores=1, step=step, random_seed=SEED, progressbar=False,
+            compute_convergence_checks=False, nuts={"target_accept": 0.95},
+        )  # fmt: skip
+    post = beside.posterior
+    nuts = np.concatenate(
+        [
+            np.column_stack(
+                [post["gamma"][c], np.log(post["sigma"][c]), np.log(post["tau"][c]), post["a"][c]]
+            )
+            for c in range(2)
+        ]
+    )
+    own = chain(model, ["gamma", "sigma_log__", "tau_log__", "a_logodds__"])
+    own[:, -1] = 1 / (1 + np.exp(-own[:, -1]))
+    means = [x.reshape(40, -1, x.shape[1]).mean(axis=1) for x in (nuts, own)]
+    error = sum(m.var(axis=0, ddof=1) / 40 for m in means) ** 0.5
+    z = (means[0].mean(axis=0) - means[1].mean(axis=0)) / error
+    assert_holds(*(2 * stats.t.sf(np.abs(z), 39)), seed=SEED)
+
+
+def test_state_can_be_saved_and_restored():
+    """After restoring the sampling state, the same draws follow, but for rounding.
+
+    Caches are computed afresh, in another order than that in which they were updated.
+    """
+    model = regression()
+    with model:
+        step = ExactBinaryHMC()
+    step.set_rng(np.random.default_rng(1))
+    point = model.initial_point()
+    for _ in range(30):
+        point, _ = step.step(point)
+    saved = step.sampling_state
+    first = [point]
+    for _ in range(5):
+        first.append(step.step(first[-1])[0])
+    step.sampling_state = saved
+    again = [point]
+    for _ in range(5):
+        again.append(step.step(again[-1])[0])
+    for a, b in zip(first, again, strict=True):
+        for name in a:
+            np.testing.assert_allclose(a[name], b[name], rtol=1e-12)
