@@ -130,7 +130,7 @@ class GatedMove:
     def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
         """Move s in place; return the value variables of what was moved with it."""
         self._update_gaussian(point)
-        w = read_weights(point, self._placed, *self.gaussian.bounds)
+        w = self._read_weights(point)
         scales = self._move_scales(point, s, w, rng)
         point = point | scales
         if self.prior.update(point) or check or s.tobytes() != self._last_state:
@@ -172,8 +172,14 @@ class GatedMove:
         if self.inclusion is not None:
             self._write_inclusion(s, w)
         moved = {p.name: point[p.name] for p in self._placed}
-        write_weights(moved, w, self._placed, *self.gaussian.bounds)
+        natural = w / self.gaussian.units if self.gaussian.has_units else w
+        write_weights(moved, natural, self._placed, *self.gaussian.bounds)
         return moved
+
+    def _read_weights(self, point: Point) -> Vector:
+        """Return the weights of a point, measured in their units."""
+        w = read_weights(point, self._placed, *self.gaussian.bounds)
+        return w * self.gaussian.units if self.gaussian.has_units else w
 
     def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
         """Bring a start that nobody chose near the posterior: anneal the likelihood.
@@ -182,7 +188,7 @@ class GatedMove:
         whatever comes first and explains a little, and could not leave that model again.
         """
         self._update_gaussian(point)
-        w = read_weights(point, self._placed, *self.gaussian.bounds)
+        w = self._read_weights(point)
         moved: Point = {}
         for power in ANNEALING:
             moved |= self._move_scales(point | moved, s, w, rng, power=power)

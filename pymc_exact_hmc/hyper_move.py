@@ -47,8 +47,7 @@ class HyperMove:
         arguments = (self._evidence, self._gathered, self.coordinates, stream)
         self._move = bind(move_scales, *arguments)
         if self._gaussian is not None:
-            block, statistics = self._gaussian.block, self._gaussian.statistics
-            self._write = bind(write_scales, self._evidence, block, statistics.precisions)
+            self._write = bind(write_scales, self._evidence, *self._written())
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out machine code, which belongs to this process, and shared arrays."""
@@ -95,8 +94,7 @@ class HyperMove:
         if self.tuning:
             self._learn_widths()
         if self._gaussian is not None:
-            block, precisions = self._gaussian.block, self._gaussian.statistics.precisions
-            self._write(self._evidence, block, precisions)
+            self._write(self._evidence, *self._written())
         memory = tape.program.memory
         return {
             h.value: np.asarray(memory[tape.inputs[h.value]], dtype=point[h.value].dtype)
@@ -114,6 +112,11 @@ class HyperMove:
         """Start a chain: nothing is known about the widths."""
         self.tuned = 0
         self.coordinates.widths[:] = 1.0
+
+    def _written(self) -> tuple[Any, ...]:
+        assert self._gaussian is not None
+        gaussian = self._gaussian
+        return gaussian.block, gaussian.statistics.precisions, gaussian.units
 
     def _gather_arguments(self, gram: Any, active: Active, s: Any, w: Any) -> tuple[Any, ...]:
         rows = (active.rows, active.slots, active.kept)
@@ -143,7 +146,7 @@ def _evidence(block: HyperBlock, gaussian: WeightCoefficients | None) -> Evidenc
     total, *rest = block.tape.outputs
     noise = np.array([int(place.item()) for place in rest[: block.n_noise]], np.int64)
     if gaussian is None:
-        none = np.zeros((4, 0), np.int64)
+        none = np.zeros((5, 0), np.int64)
         statistics = make_statistics(0, 0, dense=True)
         gate, held = np.zeros(0, np.int64), 0
     else:

@@ -14,6 +14,7 @@ import numpy as np
 import pytensor.tensor as pt
 from pymc.model import Model
 from pytensor.graph.basic import Variable
+from pytensor.graph.traversal import ancestors
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.parents import direct_parents
@@ -91,8 +92,9 @@ class _Search:
 
     def _why_not_noise(self, rv: Tensor, likelihood: Tensor) -> str | None:
         assert self.gaussian is not None
-        mean = likelihood.owner.op.dist_params(likelihood.owner)[0]
-        if rv in direct_parents(self.model, mean):
+        assert self.weights is not None
+        mean = next(p.mean for p in self.weights.predictors if p.name == likelihood.name)
+        if self.model.rvs_to_values[rv] in ancestors([mean]):
             return f"it enters the mean of {likelihood.name}"
         for noise in self.gaussian.noise:
             rows = self.gaussian.rows[noise.likelihood]
@@ -105,6 +107,11 @@ class _Search:
     def _is_local(self, rv: Tensor, taken: set[Tensor]) -> bool:
         """Return whether there is one entry for every weight, or even more."""
         reached = self._reached(rv, taken) & self.weight_rvs
+        if self.weights is not None:
+            value = self.model.rvs_to_values[rv]
+            units = self.weights.units
+            measured = {n for n, unit in units.items() if value in ancestors([unit])}
+            reached |= {w for w in self.weight_rvs if w.name in measured}
         return bool(reached) and self.size(rv) >= sum(self.size(w) for w in reached)
 
     def _reached(self, rv: Tensor, taken: set[Tensor]) -> set[Tensor]:

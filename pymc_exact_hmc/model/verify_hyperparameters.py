@@ -26,13 +26,14 @@ def log_density(
 ) -> float:
     """Return log p(θ, s, w, data) up to a constant, from the definition.
 
-    Every weight counts, also those that are off.
+    Every weight counts, also those that are off; w is in the model's own units.
     """
     total, *rest = block.tape(point)
     if gaussian is None:
         return float(total)
     omega = np.array(rest[: block.n_noise], dtype=float)
-    Lambda, lam, lower, upper = rest[block.n_noise :]
+    Lambda, lam, lower, upper, units = rest[block.n_noise :]
+    w = units * w
     gate, statistics = gaussian.block.gate, gaussian.statistics
     gated = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)]) * w
     squares = statistics.squares - 2.0 * statistics.slopes @ gated
@@ -44,7 +45,8 @@ def log_density(
     own = float(total) + 0.5 * float(statistics.counts @ np.log(omega) - omega @ squares)
     own += float(lam @ w - 0.5 * Lambda @ np.square(w))
     sizes = [log_integral(*args) for args in zip(Lambda, lam, lower, upper, strict=True)]
-    return own - float(sum(x for x in sizes if np.isfinite(x)))
+    normalisers = float(sum(x for x in sizes if np.isfinite(x)))
+    return own - normalisers + float(np.log(np.abs(units)).sum())
 
 
 def verify_hyperparameters(

@@ -69,7 +69,7 @@ def verify_weights(
             values = np.asarray(results[: len(names)], dtype=float)
             if not np.allclose(np.concatenate(results[len(names) :]), w, rtol=1e-9, atol=1e-12):
                 return "the transform of " + ", ".join(x.name for x in weights.weights)
-            own = log_gaussian(coefficients.block, coefficients.scale, s, w)
+            own = log_gaussian(coefficients.block, coefficients.scale, s, coefficients.units * w)
             total = float(values.sum())
             if not np.isfinite(total):
                 continue

@@ -22,7 +22,7 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import Given, Point
 from pymc_exact_hmc.model.likelihood_rows import LikelihoodRows, Rows
 from pymc_exact_hmc.model.noise import classify, keeps_proportions
-from pymc_exact_hmc.model.weights import WeightBlock, WeightVariable, on_natural_weights
+from pymc_exact_hmc.model.weights import WeightBlock, on_natural_weights
 from pymc_exact_hmc.weights.block import (
     LAM,
     LAMBDA,
@@ -48,6 +48,7 @@ MAX_DENSE_GRAM = 3_000
 class WeightCoefficients:
     """Holds the Gaussian of the weights; ``update`` brings it to a point of the model.
 
+    The block is that of the weights multiplied by their ``units``.
     The Gram matrix of the block is to be multiplied by ``scale``; ``gram_changed`` tells
     whether it has itself changed at the last update.
     """
@@ -61,8 +62,9 @@ class WeightCoefficients:
     ):
         self.n = weights.weights[-1].stop
         self.rows = [LikelihoodRows(p, layout, weights.weights, point) for p in weights.predictors]
-        self.slabs = [pt.concatenate(x) for x in _priors(model, weights.weights)]
+        self.slabs = [pt.concatenate(x) for x in _priors(model, weights)]
         self._priors = Given(self.slabs, point)
+        self.has_units, self.units = bool(weights.units), np.ones(self.n)
         self.varies = bool(self._priors.names) or any(rows.varies for rows in self.rows)
         rows = [source.read(point) for source in self.rows]
         self.noise = [
@@ -84,8 +86,12 @@ class WeightCoefficients:
 
     @property
     def bounds(self) -> tuple[Vector, Vector]:
-        """The bounds of the weights."""
-        return self.block.coefficients[LOWER], self.block.coefficients[UPPER]
+        """The bounds of the weights, in the model's own units."""
+        lower, upper = self.block.coefficients[LOWER], self.block.coefficients[UPPER]
+        if self.has_units:
+            ends = lower / self.units, upper / self.units
+            return np.minimum(*ends), np.maximum(*ends)
+        return lower, upper
 
     def update(self, point: Point) -> bool:
         """Bring the block to ``point``; return whether any coefficient may have changed."""
@@ -140,7 +146,7 @@ class WeightCoefficients:
     def _write_slabs(self, point: Point) -> None:
         block = self.block
         coefficients = block.coefficients
-        Lambda, lam, lower, upper = self._priors(point)
+        Lambda, lam, lower, upper, self.units[:] = self._priors(point)
         coefficients[LAMBDA], coefficients[LAM] = Lambda, lam
         coefficients[LOWER] = coefficients[SLAB_LOWER] = lower
         coefficients[UPPER] = coefficients[SLAB_UPPER] = upper
@@ -186,17 +192,32 @@ class WeightCoefficients:
                 gram.X[starts[k] : starts[k + 1]] = rows[k].X
 
 
-def _priors(model: Model, weights: list[WeightVariable]) -> list[list[Tensor]]:
-    """Return the flat Λ, λ, lower and upper bounds of every weight, in terms of values."""
-    columns: list[list[Tensor]] = [[], [], [], []]
-    for w in weights:
+def _priors(model: Model, weights: WeightBlock) -> list[list[Tensor]]:
+    """Return the flat Λ, λ, lower and upper bounds of every weight, and its unit.
+
+    In terms of value variables, and of weights that are measured in their units.
+    """
+    columns: list[list[Tensor]] = [[], [], [], [], []]
+    for w in weights.weights:
         parameters = w.rv.owner.op.dist_params(w.rv.owner)
-        parameters = on_natural_weights(model, list(parameters), weights)
-        for column, entry in zip(columns, _slab(w.rv.owner.op, parameters), strict=True):
+        parameters = on_natural_weights(model, list(parameters), weights.weights)
+        slab = _slab(w.rv.owner.op, parameters)
+        unit = weights.units.get(w.name, pt.constant(1.0))
+        if w.name in weights.units:
+            slab = _measured_in(unit, *slab)
+        for column, entry in zip(columns, (*slab, unit), strict=True):
             size = w.stop - w.start
             whole = pt.broadcast_to(pt.as_tensor(entry).astype("float64"), w.shape)
             column.append(whole.reshape((size,)))
     return columns
+
+
+def _measured_in(
+    unit: Tensor, Lambda: Tensor, lam: Tensor, lower: Tensor, upper: Tensor
+) -> tuple[Tensor, ...]:
+    """Return the slab of c·w from that of w."""
+    ends = unit * lower, unit * upper
+    return Lambda / pt.sqr(unit), lam / unit, pt.minimum(*ends), pt.maximum(*ends)
 
 
 def _slab(op: Any, parameters: list[Tensor]) -> tuple[Tensor, ...]:

@@ -30,6 +30,7 @@ from pymc_exact_hmc.model.analysis import analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.gates import GateTracker, Offset
 from pymc_exact_hmc.model.parents import direct_parents
+from pymc_exact_hmc.model.units import pull_units, same_units
 
 Tensor: TypeAlias = Variable[Any, Any]
 PRIORS = (NormalRV, HalfNormalRV, TruncatedNormalRV, ExponentialRV)
@@ -67,11 +68,15 @@ class Predictor(NamedTuple):
 
 @dataclass
 class WeightBlock:
-    """The weights, their gates (−1: always on) and the likelihoods that they enter."""
+    """The weights, their gates (−1: always on) and the likelihoods that they enter.
+
+    ``units`` are the scales that multiply weights on their way into every likelihood.
+    """
 
     weights: list[WeightVariable]
     gate: np.ndarray
     predictors: list[Predictor]
+    units: dict[str, Tensor] = field(default_factory=dict)
 
 
 @dataclass
@@ -223,7 +228,32 @@ def _resolve_gates(
             return _resolve_gates(search, rest, kept, indicators, entering)
     gate = np.full(n, -1)
     gate[counts == 1] = relation.indices
-    return WeightBlock(weights, gate, predictors), search.reasons
+    return _in_units(search, WeightBlock(weights, gate, predictors)), search.reasons
+
+
+def _in_units(search: _Search, block: WeightBlock) -> WeightBlock:
+    """Measure weights in units, if their coefficients then do not change any more."""
+    if not any(predictor.random for predictor in block.predictors):
+        return block
+    unknowns = {b.value for b in search.layout} | {w.value for w in block.weights}
+    pulled = [pull_units(p.mean, block.weights, unknowns, search.point) for p in block.predictors]
+    predictors: list[Predictor] = []
+    units: dict[str, Tensor] = {}
+    for predictor, new in zip(block.predictors, pulled, strict=True):
+        inside = set(ancestors([predictor.mean]))
+        for w in block.weights:
+            if w.value not in inside:
+                continue
+            for other, known in zip(block.predictors, pulled, strict=True):
+                if w.value in ancestors([other.mean]) and not same_units(new, known, w.name):
+                    return block
+        units |= new.units
+        changed = predictor._replace(mean=new.mean)
+        tracker, reason = _gated_affine(search, changed, block.weights)
+        if reason or changed.mean in tracker.random:
+            return block
+        predictors.append(changed._replace(random=False))
+    return WeightBlock(block.weights, block.gate, predictors, units)
 
 
 def _scales_among(weights: list[WeightVariable], products: sp.csr_array) -> set[Tensor]:

@@ -48,14 +48,14 @@ Matrix = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
 # Rows of ``Evidence.slabs``.
-PRECISION, SLOPE, FLOOR, CEILING = range(4)
+PRECISION, SLOPE, FLOOR, CEILING, UNIT = range(5)
 
 
 class Evidence(NamedTuple):
     """The tape, where it keeps what, and what the data say.
 
-    ``total`` and ``noise`` are places of numbers in the tape's memory, ``slabs`` those of Λ, λ
-    and the bounds of every weight. ``held`` tells (entry 0) whether w_P is held; the
+    ``total`` and ``noise`` are places of numbers in the tape's memory, ``slabs`` those of Λ, λ,
+    the bounds and the unit of every weight. ``held`` tells (entry 0) whether w_P is held; the
     likelihood counts to the power ``power`` (entry 0), which is 1 but while a start is sought.
     """
 
@@ -212,8 +212,8 @@ def log_density_of_scales(evidence, gathered, mask, reaches_weights, known):
 
 
 @kernel
-def write_scales(evidence, block, precisions):
-    """Bring a block and the precisions of the noise to the numbers in the tape's memory."""
+def write_scales(evidence, block, precisions, units):
+    """Bring a block, noise precisions and units to the numbers in the tape's memory."""
     memory, coefficients = evidence.program.memory, block.coefficients
     for c in range(precisions.size):
         precisions[c] = memory[evidence.noise[c]]
@@ -223,6 +223,7 @@ def write_scales(evidence, block, precisions):
         lower, upper = memory[evidence.slabs[FLOOR, i]], memory[evidence.slabs[CEILING, i]]
         coefficients[LOWER, i] = coefficients[SLAB_LOWER, i] = lower
         coefficients[UPPER, i] = coefficients[SLAB_UPPER, i] = upper
+        units[i] = memory[evidence.slabs[UNIT, i]]
         slope = 0.0
         for c in range(precisions.size):
             slope += precisions[c] * evidence.statistics.slopes[c, i]
