@@ -23,11 +23,13 @@ from pymc_exact_hmc.model.natural import place_weights
 from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
 from pymc_exact_hmc.model.starts import Start
+from pymc_exact_hmc.model.switched import SwitchedBlock, SwitchedCoefficients, recognise_switched
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
 from pymc_exact_hmc.model.verify_hyperparameters import verify_hyperparameters
 from pymc_exact_hmc.model.verify_weights import verify_weights
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
+from pymc_exact_hmc.switched_move import SwitchedMove
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 from pymc_exact_hmc.weights.block import LAMBDA
 
@@ -39,6 +41,10 @@ HITS_PER_WALL = {"sheared": (0.8, 1.2), "general": (0.8, 1.2), "paper": (0.5, 0.
 GATE_TOLERANCE = 1e-9
 GENERAL_TOLERANCE = 1e-6
 MAX_ACTIVE_AT_START = 128
+MOST_GENERAL_WORK = 3e8
+"""Operations per draw up to which the general kernel is taken unasked: tenths of a second."""
+MOST_INDICATORS_PER_WEIGHT = 4
+"""With more, as in mixtures, indicators are better moved with the weights given."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,8 @@ class Options:
     inclusion: bool = False
 
 
-Move: TypeAlias = BinaryMove | GatedMove | GeneralMove
+Move: TypeAlias = BinaryMove | GatedMove | GeneralMove | SwitchedMove
+General: TypeAlias = GeneralBlock | SwitchedBlock
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ class Assembly:
     layout: tuple[BinaryVariable, ...]
     block: Block
     weights: WeightBlock | None
-    general: GeneralBlock | None
+    general: General | None
     hyper: HyperBlock | None
     reasons: dict[str, str]
     move: Move
@@ -89,12 +96,14 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     layout = lay_out(values, point)
     wanted = user_vars is None or bool(others)
     among = None if user_vars is None else others
-    weights, gaussian, general = None, None, None
+    weights, gaussian = None, None
+    general: General | None = None
     reasons: dict[str, str] = {}
     if wanted and options.kernel in (None, *KERNELS):
         weights, gaussian, reasons = _weights(model, layout, point, options, among)
-    if wanted and options.kernel == "general":
-        general, reasons = recognise_general(model, layout, point, among=among)
+    if wanted and weights is None and options.kernel in (None, "general"):
+        general, more = _general(model, layout, point, options, among)
+        reasons |= more
     hyper = None
     if wanted and options.kernel != "binary":
         hyper, more = recognise_hyperparameters(
@@ -106,7 +115,7 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     _refuse_unfit(options, others, weights, general, hyper, reasons)
     hyper_move = None if hyper is None else HyperMove(hyper, gaussian)
     consumed = {p.name for p in weights.predictors} if weights is not None else set()
-    consumed |= {f.name for f in general.factors} if general is not None else set()
+    consumed |= set(general.factor_names) if general is not None else set()
     block = recognise(model, layout, point, without=consumed)
     coefficients = Coefficients(block.terms, layout, point)
     factors = factor_evaluator(block, ONCE)
@@ -115,7 +124,7 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     motion = _motion(options, block, single=weights is not None or general is not None)
     move: Move
     if general is not None:
-        move = _general_move(general, coefficients, layout, point, motion)
+        move = _general_move(model, general, coefficients, point, motion, hyper_move)
     elif gaussian is not None and weights is not None:
         placed = place_weights(model, weights.weights)
         turns = (motion.travel_time.shortest / np.pi, motion.travel_time.longest / np.pi)
@@ -137,19 +146,52 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     return Assembly(layout, block, weights, general, hyper, reasons, move, first, motion)
 
 
-def _general_move(
-    general: GeneralBlock,
-    coefficients: Coefficients,
+def _general(
+    model: Model,
     layout: tuple[BinaryVariable, ...],
     point: Point,
+    options: Options,
+    among: list[Any] | None,
+) -> tuple[General | None, dict[str, str]]:
+    """Recognise weights that are Gaussian given the indicators in other ways than gated ones."""
+    switched = recognise_switched(model, layout, point, among=among)
+    if switched is not None:
+        return switched, {}
+    if options.augmentation != "gaussian":
+        return None, {}
+    general, reasons = recognise_general(model, layout, point, among=among)
+    if general is None or options.kernel == "general" or among:
+        return general, reasons
+    d, n = layout[-1].stop, general.weights[-1].stop
+    if d > MOST_INDICATORS_PER_WEIGHT * n:
+        return None, {}
+    if d * float(n) ** 3 > MOST_GENERAL_WORK:
+        costly = "kernel='general' would integrate it out, at a high cost per draw"
+        return None, {w.name: costly for w in general.weights}
+    return general, reasons
+
+
+def _general_move(
+    model: Model,
+    general: General,
+    prior: Coefficients,
+    point: Point,
     motion: Motion,
-) -> GeneralMove:
+    hyper: HyperMove | None,
+) -> GeneralMove | SwitchedMove:
+    """Verify such weights and make the move for them."""
+    names = ", ".join(general.factor_names)
+    layout = tuple(prior.layout)
+    if isinstance(general, SwitchedBlock):
+        switched = SwitchedCoefficients(model, general, layout, point)
+        if not switched.agrees(model, point):
+            raise ValueError(_mismatch(names))
+        placed = place_weights(model, general.weights)
+        return SwitchedMove(prior, switched, placed, motion, hyper=hyper)
     gaussian = GeneralGaussian(general, layout)
     if gaussian.error(point, np.random.default_rng(20131212)) > GENERAL_TOLERANCE:
-        names = ", ".join(factor.name for factor in general.factors)
         raise ValueError(_mismatch(names))
-    coefficients.add_compiled(gaussian.log_density, layout, point)
-    return GeneralMove(coefficients, gaussian, motion)
+    return GeneralMove(prior, gaussian, motion, hyper=hyper)
 
 
 def _mismatch(names: str) -> str:
@@ -163,7 +205,7 @@ def _refuse_unfit(
     options: Options,
     others: list[Any],
     weights: WeightBlock | None,
-    general: GeneralBlock | None,
+    general: General | None,
     hyper: HyperBlock | None,
     reasons: dict[str, str],
 ) -> None:

@@ -69,6 +69,10 @@ class BinaryMove:
         if self.hyper is not None:
             self.hyper.forget()
 
+    def expire(self) -> None:
+        """Have the caches computed afresh at the next call: coefficients have changed."""
+        self._last_state = b""
+
     def settle(self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator) -> Point:
         """Leave a start that nobody chose as it is."""
         return {}

@@ -8,7 +8,7 @@ from typing import Any
 
 from pymc.model import Model
 
-from pymc_exact_hmc.assembly import Assembly
+from pymc_exact_hmc.assembly import Assembly, General
 from pymc_exact_hmc.binary_move import BinaryMove
 from pymc_exact_hmc.gated_move import GatedMove
 from pymc_exact_hmc.model.binaries import why_not_binary
@@ -16,6 +16,7 @@ from pymc_exact_hmc.model.factors import Factor
 from pymc_exact_hmc.model.forms import Form, RecognisedTerm
 from pymc_exact_hmc.model.recognise import Block
 from pymc_exact_hmc.model.sources import constant_scale
+from pymc_exact_hmc.model.switched import SwitchedBlock
 
 NOT_GIVEN = "it is not among the variables given"
 ORDER = [Form.SEPARABLE, Form.QUADRATIC, Form.LOCAL, Form.MULTILINEAR, Form.GENERIC]
@@ -126,7 +127,7 @@ def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     if weights is not None:
         lines += [_likelihood_line(p.name, assembly) for p in weights.predictors]
     if general is not None:
-        lines += [_general_line(factor.name) for factor in general.factors]
+        lines += [_general_line(name, general) for name in general.factor_names]
     return Explanation(taken, left, lines, _options(assembly), _notes(block))
 
 
@@ -143,7 +144,16 @@ def _options(assembly: Assembly) -> str:
     )
 
 
-def _general_line(name: str) -> FactorLine:
+def _general_line(name: str, general: General) -> FactorLine:
+    if isinstance(general, SwitchedBlock):
+        return FactorLine(
+            name,
+            "with weights",
+            "Gaussian, priors of weights switched by indicators",
+            "computed when other variables change",
+            "one comparison; a crossing updates all weights",
+            "",
+        )
     return FactorLine(
         name,
         "with weights",

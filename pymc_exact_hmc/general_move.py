@@ -2,53 +2,114 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from pymc_exact_hmc.binary_move import BinaryMove, Motion
-from pymc_exact_hmc.dynamics.tally import Tally
+from pymc_exact_hmc.binary_move import NO_WEIGHTS, Motion
+from pymc_exact_hmc.compilation import kernel
+from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
+from pymc_exact_hmc.dynamics.transition import fresh_log_density
+from pymc_exact_hmc.energies import commit, energy_drop
+from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.general import GeneralGaussian
 
+State = npt.NDArray[np.int8]
+
+
+@kernel
+def drop_of_flip(energy, s, j):  # type: ignore[no-untyped-def]
+    """Return the energy drop of flipping s_j."""
+    return energy_drop(energy, s, j)
+
+
+@kernel
+def commit_flip(energy, s, j):  # type: ignore[no-untyped-def]
+    """Bring the caches up to date after s_j was flipped."""
+    commit(energy, s, j)
+
 
 class GeneralMove:
-    """A binary move over the collapsed log-density, and an exact draw of w | s."""
+    """Trajectories over the collapsed log-density, and an exact draw of w | s.
+
+    The loop over wall hits is plain Python: a hit costs an evaluation of the model's graph
+    and a factorisation, beside which the loop costs nothing.
+    """
 
     kernel, collapsed = "general", True
-    hyper = None
 
-    def __init__(self, coefficients: Coefficients, gaussian: GeneralGaussian, motion: Motion):
-        self._binary, self.gaussian = BinaryMove(coefficients, motion), gaussian
+    def __init__(
+        self,
+        prior: Coefficients,
+        gaussian: GeneralGaussian,
+        motion: Motion,
+        *,
+        hyper: HyperMove | None = None,
+    ):
+        self.prior, self.gaussian, self.motion, self.hyper = prior, gaussian, motion, hyper
+        self.tally: Tally = empty_tally(prior.d)
+        self.time = self.energy_error = 0.0
         self.reflections = 0
         self.inclusion = None
 
-    @property
-    def tally(self) -> Tally:
-        """The counters of the last call."""
-        return self._binary.tally
-
-    @property
-    def time(self) -> float:
-        """The travel time of the last call."""
-        return self._binary.time
-
-    @property
-    def energy_error(self) -> float:
-        """The energy error when last checked."""
-        return self._binary.energy_error
-
     def forget(self) -> None:
         """Start a chain: nothing is known about the last state."""
-        self._binary.forget()
+        self.energy_error = 0.0
+        if self.hyper is not None:
+            self.hyper.forget()
 
-    def settle(self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator) -> Point:
+    def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
         """Leave a start that nobody chose as it is."""
         return {}
 
-    def __call__(
-        self, point: Point, s: npt.NDArray[np.int8], rng: np.random.Generator, *, check: bool
-    ) -> Point:
+    def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
         """Move s in place; return the value variables of the weights, drawn given s."""
-        self._binary(point, s, rng, check=check)
-        return self.gaussian.draw(s, point, rng)
+        scales = {} if self.hyper is None else self.hyper(point, s, NO_WEIGHTS, rng)
+        point = point | scales
+        self.prior.update(point)
+        before = self._fresh(point, s) if check else 0.0
+        clear(self.tally)
+        fresh_log_density(self.prior.energy, s)
+        motion = self.motion
+        self.time, n_hits = motion.travel_time.draw(
+            rng, motion.augmentation, s.size, motion.trajectories
+        )
+        for hits in n_hits:
+            self._travel(point, s, rng, int(hits))
+        if check:
+            self.energy_error = self._fresh(point, s) - before - float(self.tally.drop[0])
+        return scales | self.gaussian.draw(s, point, rng)
+
+    def _fresh(self, point: Point, s: State) -> float:
+        own: Any = fresh_log_density(self.prior.energy, s)
+        return float(own) + self.gaussian.log_density(s, point)
+
+    def _travel(self, point: Point, s: State, rng: np.random.Generator, n_hits: int) -> None:
+        """Hit walls in a random cyclic order; each carries its energy from cycle to cycle."""
+        order, kinetic = rng.permutation(s.size), rng.standard_exponential(s.size)
+        current = self.gaussian.log_density(s, point)
+        for k in range(n_hits):
+            j = order[k % s.size]
+            drop = drop_of_flip(self.prior.energy, s, j)
+            if drop == -np.inf:
+                continue
+            s[j] ^= 1
+            proposed = self.gaussian.log_density(s, point)
+            drop += proposed - current
+            if kinetic[k % s.size] + drop > 0.0:
+                commit_flip(self.prior.energy, s, j)
+                kinetic[k % s.size] += drop
+                current = proposed
+                self._count(j, drop)
+            else:
+                s[j] ^= 1
+                self.tally.undefined[0] += np.isnan(drop)
+        self.tally.hits[0] += n_hits
+
+    def _count(self, j: int, drop: float) -> None:
+        self.tally.crossings[0] += 1
+        self.tally.per_wall[j] += 1
+        self.tally.drop[0] += drop

@@ -43,7 +43,7 @@ class Coefficients:
     def __init__(
         self, terms: list[RecognisedTerm], layout: tuple[BinaryVariable, ...], point: Point
     ):
-        self.d = layout[-1].stop
+        self.layout, self.d = layout, layout[-1].stop
         compiled = (Form.MULTILINEAR, Form.GENERIC)
         sources = [Source(t, layout, point) for t in merge_terms(terms) if t.form not in compiled]
         parts = [source.read(point) for source in sources]
@@ -60,6 +60,7 @@ class Coefficients:
         self.varies = bool(self._changing or self._rescaled or named)
         self._no_state = np.zeros(self.d, np.int8)
         self._energy: Any = None
+        self._added: list[Any] = []
         self._write(point)
 
     @property
@@ -68,18 +69,16 @@ class Coefficients:
         if self._energy is None:
             energies: list[Any] = [self._pairwise()]
             energies += [] if self._tables is None else [self._tables]
-            energies += [compiled.energy(self.d) for compiled in self._compiled]
+            energies += [compiled.energy(self.d) for compiled in self._compiled] + self._added
             self._energy = energies.pop()
             while energies:
                 self._energy = Sum(energies.pop(), self._energy)
         return self._energy
 
-    def add_compiled(self, total: Any, layout: tuple[BinaryVariable, ...], point: Point) -> None:
-        """Add a scalar of s and the other variables, evaluated at every wall hit."""
-        self._compiled.append(CompiledTerm(total, layout, point))
-        self.varies = self.varies or bool(self._compiled[-1].names)
+    def add(self, energy: Any) -> None:
+        """Add an energy that is kept up to date elsewhere."""
+        self._added.append(energy)
         self._energy = None
-        self._write(point)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the energy, which may hold machine code of this process."""

@@ -8,6 +8,7 @@ that also enter ungated. The weights are integrated out,
     log f(s) = c + ½ b'A⁻¹b − ½ log|A/2π|,
 
 with A, b and c taken from the model's own graph at every wall hit, and drawn given s.
+Slower than any other path, and never wrong.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pytensor.tensor as pt
+from pymc.exceptions import SamplingError
 from pymc.model import Model
 from pymc.pytensorf import compile as compile_pymc
+from pytensor import Mode, config
 from pytensor.gradient import jacobian
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf
 
 from pymc_exact_hmc.model.analysis import analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
@@ -35,6 +39,9 @@ from pymc_exact_hmc.model.forms import other_inputs
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
+STATES = 4
+"""Random (s, w) at which the quadratic is compared with the model."""
+MOST_KNOWN = 200_000
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,11 @@ class GeneralBlock:
 
     weights: list[GaussianVariable]
     factors: list[Factor]
+
+    @property
+    def factor_names(self) -> list[str]:
+        """The names of all factors that the weights enter."""
+        return [factor.name for factor in self.factors]
 
 
 def recognise_general(
@@ -158,7 +170,7 @@ def _meets_indicators(
 
 
 class GeneralGaussian:
-    """The collapsed log-density as a graph, and draws of the weights given s."""
+    """A, b and c of a block at any state and point, and what follows from them."""
 
     def __init__(self, block: GeneralBlock, layout: tuple[BinaryVariable, ...]):
         self.block, self.n = block, block.weights[-1].stop
@@ -171,38 +183,71 @@ class GeneralGaussian:
         total = clone_replace(total, pieces)
         slope = pt.grad(total, w)
         curvature = -jacobian(slope, w, vectorize=True)
-        zero = pt.zeros(self.n)
-        c, b, A = clone_replace([total, slope, curvature], {w: zero})
-        self._layout, self._w, self._quadratic = layout, w, [total, c, b, A]
-        factor = pt.linalg.cholesky(A)
-        y = pt.linalg.solve_triangular(factor, b, lower=True)
-        logdet = pt.log(pt.diagonal(factor)).sum()
-        self.log_density = c + 0.5 * pt.sqr(y).sum() - logdet
-        (mean_part, factor), s = on_flat_s([y, factor], layout, relaxed=False)
-        others = list(dict.fromkeys(v for o in (mean_part, factor) for v in other_inputs(o, {s})))
-        self._names = [v.name for v in others]
-        self._function = compile_pymc([s, *others], [mean_part, factor], on_unused_input="ignore")
+        self._layout, self._w, self._total = layout, w, total
+        at_zero = clone_replace([total, slope, curvature], {w: pt.zeros(self.n)})
+        outputs, s = on_flat_s(at_zero, layout, relaxed=False)
+        others = list(dict.fromkeys(v for o in outputs for v in other_inputs(o, {s})))
+        self.names = [v.name for v in others]
+        # C code is kept on disk from model to model; numba would take a minute for each.
+        mode = Mode("cvm", "fast_run") if config.cxx else ONCE
+        self._function = compile_pymc(
+            [s, *others], outputs, mode=mode.excluding("inplace"), on_unused_input="ignore"
+        )
         self._function.trust_input = True
+        self._known: dict[bytes, float] = {}
 
     def error(self, point: Point, rng: np.random.Generator) -> float:
         """Return the largest relative error of c + b'w − ½w'Aw at random s and w."""
-        outputs, s = on_flat_s(self._quadratic, self._layout, relaxed=False)
-        others = list(dict.fromkeys(v for o in outputs for v in other_inputs(o, {s, self._w})))
-        evaluate = compile_pymc([s, self._w, *others], outputs, mode=ONCE, on_unused_input="ignore")
+        (total,), s = on_flat_s([self._total], self._layout, relaxed=False)
+        others = other_inputs(total, {s, self._w})
+        evaluate = compile_pymc([s, self._w, *others], total, mode=ONCE, on_unused_input="ignore")
         worst = 0.0
-        for _ in range(4):
+        for _ in range(STATES):
             state = rng.integers(0, 2, s.type.shape[0]).astype(np.int8)
             w = 2.0 * rng.standard_normal(self.n)
-            total, c, b, A = evaluate(state, w, *[np.asarray(point[v.name]) for v in others])
+            own = evaluate(state, w, *[np.asarray(point[v.name]) for v in others])
+            c, b, A = self._coefficients(state, point)
             quadratic = c + b @ w - 0.5 * w @ A @ w
-            worst = max(worst, float(abs(quadratic - total) / (1.0 + abs(c) + abs(total))))
+            worst = max(worst, float(abs(quadratic - own) / (1.0 + abs(c) + abs(own))))
         return worst
+
+    def log_density(self, s: np.ndarray, point: Point) -> float:
+        """Return log f(s); remembered where no other variable enters."""
+        if self.names:
+            return self._condition(s, point)[0]
+        key = s.tobytes()
+        if key not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._condition(s, point)[0]
+        return self._known[key]
 
     def draw(self, s: np.ndarray, point: Point, rng: np.random.Generator) -> Point:
         """Draw w | s ~ N(A⁻¹b, A⁻¹) and return the value variables."""
-        y, factor = self._function(s, *[np.asarray(point[name]) for name in self._names])
+        _, y, factor = self._condition(s, point)
         w = solve_triangular(factor, y + rng.standard_normal(self.n), lower=True, trans="T")
         return {
             x.value.name: w[x.start : x.stop].reshape(x.shape).astype(point[x.value.name].dtype)
             for x in self.block.weights
         }
+
+    def _coefficients(self, s: np.ndarray, point: Point) -> list[np.ndarray]:
+        found: list[np.ndarray] = self._function(
+            s, *[np.asarray(point[name]) for name in self.names]
+        )
+        return found
+
+    def _condition(self, s: np.ndarray, point: Point) -> tuple[float, Vector, Vector]:
+        """Return log f(s), C⁻¹b and C, where A = CC'."""
+        c, b, A = self._coefficients(s, point)
+        if not np.isfinite(c):
+            return float(c), b, A
+        factor, info = dpotrf(A, lower=1)
+        if info:
+            names = ", ".join(x.name for x in self.block.weights)
+            raise SamplingError(
+                f"{names}: the precision of the weights is singular at a state of the indicators. "
+                "Give them a prior that is not flat, or leave out columns that depend on others."
+            )
+        y = solve_triangular(factor, b, lower=True)
+        return float(c + 0.5 * y @ y - np.log(np.diagonal(factor)).sum()), y, factor

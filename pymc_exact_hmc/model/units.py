@@ -15,6 +15,7 @@ from pytensor.graph.basic import Apply, Variable, equal_computations
 from pytensor.graph.traversal import ancestors, toposort
 from pytensor.scalar import basic as scalar
 from pytensor.tensor.basic import Alloc
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
@@ -87,6 +88,7 @@ class _Walk:
         while v is not self.mean and len(self.clients.get(v, [])) == 1:
             node, i = self.clients[v][0]
             op, out = node.op, node.outputs[0]
+            op = op.core_op if isinstance(op, Blockwise) else op
             operation = op.scalar_op if isinstance(op, Elemwise) else None
             if _is_product(op):
                 own_shape = own_shape and np.shape(self.values[out]) == w.shape
@@ -95,6 +97,9 @@ class _Walk:
                 if not self._is_zero(node.inputs[3 - i]):
                     break
                 own_shape = own_shape and np.shape(self.values[out]) == w.shape
+            elif isinstance(operation, scalar.TrueDiv) and i == 0:
+                own_shape = own_shape and np.shape(self.values[out]) == w.shape
+                factors += [1.0 / x for x in self._take(node, i, w, own_shape=own_shape)]
             elif isinstance(operation, scalar.Cast):
                 pass
             elif isinstance(op, LINEAR) and (i == 0 or isinstance(op, Dot)):

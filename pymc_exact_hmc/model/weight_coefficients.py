@@ -16,6 +16,7 @@ import pytensor.tensor as pt
 from pymc.distributions.continuous import TruncatedNormalRV
 from pymc.model import Model
 from pytensor.graph.basic import Variable
+from pytensor.graph.replace import clone_replace
 from pytensor.tensor.random.basic import ExponentialRV, HalfNormalRV
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
@@ -50,7 +51,8 @@ class WeightCoefficients:
 
     The block is that of the weights multiplied by their ``units``.
     The Gram matrix of the block is to be multiplied by ``scale``; ``gram_changed`` tells
-    whether it has itself changed at the last update.
+    whether it has itself changed at the last update. ``given`` replaces variables in the
+    priors of the weights.
     """
 
     def __init__(
@@ -59,10 +61,14 @@ class WeightCoefficients:
         weights: WeightBlock,
         layout: tuple[BinaryVariable, ...],
         point: Point,
+        *,
+        given: dict[Tensor, Tensor] | None = None,
     ):
         self.n = weights.weights[-1].stop
         self.rows = [LikelihoodRows(p, layout, weights.weights, point) for p in weights.predictors]
         self.slabs = [pt.concatenate(x) for x in _priors(model, weights)]
+        if given is not None:
+            self.slabs = list(clone_replace(self.slabs, given))
         self._priors = Given(self.slabs, point)
         self.has_units, self.units = bool(weights.units), np.ones(self.n)
         self.varies = bool(self._priors.names) or any(rows.varies for rows in self.rows)

@@ -80,7 +80,7 @@ class WeightBlock:
 
 
 @dataclass
-class _Search:
+class Search:
     """What is still believed to be a weight, and why the others are not."""
 
     model: Model
@@ -93,6 +93,7 @@ class _Search:
         return direct_parents(self.model, var)
 
     def drop(self, rvs: list[Tensor], gone: set[Tensor], reason: str) -> list[Tensor]:
+        """Return what is left without ``gone``, and remember the reason."""
         for rv in rvs:
             if rv in gone:
                 self.reasons.setdefault(rv.name, reason)
@@ -121,7 +122,7 @@ def recognise_weights(
 
     ``among`` limits what may be taken.
     """
-    search = _Search(model, layout, point)
+    search = Search(model, layout, point)
     indicators = {model.values_to_rvs[binary.value] for binary in layout}
     rvs = []
     for rv in model.free_RVs:
@@ -137,7 +138,7 @@ def recognise_weights(
     while True:
         before = len(rvs)
         rvs = _drop_dependent_priors(search, rvs, indicators, entering)
-        rvs, predictors = _drop_other_factors(search, rvs, indicators, entering)
+        rvs, predictors = drop_other_factors(search, rvs, indicators, entering)
         if len(rvs) == before:
             break
     if not rvs:
@@ -146,7 +147,7 @@ def recognise_weights(
 
 
 def _drop_dependent_priors(
-    search: _Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
+    search: Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
 ) -> list[Tensor]:
     """Drop what enters the prior of a weight: parameters and indicators are given."""
     for rv in list(rvs):
@@ -159,8 +160,8 @@ def _drop_dependent_priors(
     return rvs
 
 
-def _drop_other_factors(
-    search: _Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
+def drop_other_factors(
+    search: Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
 ) -> tuple[list[Tensor], list[Tensor]]:
     """Drop weights that enter a factor which is not a Gaussian likelihood."""
     predictors = []
@@ -185,7 +186,7 @@ def _drop_other_factors(
 
 
 def _resolve_gates(
-    search: _Search,
+    search: Search,
     rvs: list[Tensor],
     likelihoods: list[Tensor],
     indicators: set[Tensor],
@@ -199,7 +200,7 @@ def _resolve_gates(
     predictors = []
     for likelihood in likelihoods:
         predictor = make_predictor(search.model, likelihood, weights)
-        tracker, reason = _gated_affine(search, predictor, weights)
+        tracker, reason = gated_affine(search, predictor, weights)
         if reason:
             inside = _scales_among(weights, tracker.products) or entering[likelihood] & set(rvs)
             rest = search.drop(rvs, inside, f"the mean of {likelihood.name} {reason}")
@@ -231,7 +232,7 @@ def _resolve_gates(
     return _in_units(search, WeightBlock(weights, gate, predictors)), search.reasons
 
 
-def _in_units(search: _Search, block: WeightBlock) -> WeightBlock:
+def _in_units(search: Search, block: WeightBlock) -> WeightBlock:
     """Measure weights in units, if their coefficients then do not change any more."""
     if not any(predictor.random for predictor in block.predictors):
         return block
@@ -249,7 +250,7 @@ def _in_units(search: _Search, block: WeightBlock) -> WeightBlock:
                     return block
         units |= new.units
         changed = predictor._replace(mean=new.mean)
-        tracker, reason = _gated_affine(search, changed, block.weights)
+        tracker, reason = gated_affine(search, changed, block.weights)
         if reason or changed.mean in tracker.random:
             return block
         predictors.append(changed._replace(random=False))
@@ -318,8 +319,8 @@ def on_natural_weights(
     return list(clone_replace(expressions, replacements))
 
 
-def _gated_affine(
-    search: _Search, predictor: Predictor, weights: list[WeightVariable]
+def gated_affine(
+    search: Search, predictor: Predictor, weights: list[WeightVariable]
 ) -> tuple[GateTracker, str]:
     """Return what was found about the mean, and why it does not fit, if so."""
     d, n = search.layout[-1].stop, weights[-1].stop

@@ -167,6 +167,48 @@ def test_scales_through_deterministic_functions(spelling):
     assert_holds(*batch_pvalues(features(draws, D), exact), seed=SEED)
 
 
+NON_CENTRED = {
+    # name: (mean, the scale of the slab of the coefficients)
+    "product": (lambda g, w, tau, sigma: X @ (g * tau * w), lambda tau, sigma: tau),
+    "outside": (lambda g, w, tau, sigma: tau * (X @ (g * w)), lambda tau, sigma: tau),
+    "quotient": (
+        lambda g, w, tau, sigma: X @ pm.math.switch(g, w * sigma / (1 / tau), 0),
+        lambda tau, sigma: tau * sigma,
+    ),
+}
+
+
+@pytest.mark.parametrize("spelling", NON_CENTRED)
+def test_non_centred_weights_and_their_scale(spelling):
+    """A scale that multiplies weights is moved as that of a centred slab, w with it."""
+    mean, slab_of = NON_CENTRED[spelling]
+    log_prior = PRIORS["half-normal, gamma"][2]
+    with pm.Model() as model:
+        sigma, tau = pm.HalfNormal("sigma", 1.5), pm.Gamma("tau", 3, 2)
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 2), shape=D)
+        w = pm.Normal("w", 0, 1, shape=D)
+        pm.Normal("y", mean(gamma, w, tau, sigma), sigma, observed=Y)
+    grids = np.linspace(-1.2, 1.2, GRID), np.linspace(-7, 5, 2 * GRID)
+    exact = truth(X, *grids, log_prior, 1, 2, slab_of)
+    draws = chain(model, ["gamma", "sigma_log__", "tau_log__", "a_logodds__"])
+    assert_holds(*batch_pvalues(features(draws, D), exact), seed=SEED)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_non_centred_truncated_weights(sign):
+    """Bounds of w are bounds of τw, which a negative factor exchanges; w stays in its own."""
+    log_prior = PRIORS["half-normal, gamma"][2]
+    with pm.Model() as model:
+        sigma, tau = pm.HalfNormal("sigma", 1.5), pm.Gamma("tau", 3, 2)
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 2), shape=2)
+        w = pm.HalfNormal("w", 1, shape=2)
+        pm.Normal("y", X[:, :2] @ (gamma * w * (sign * tau)), sigma, observed=sign * Y)
+    grids = np.linspace(-1.2, 1.2, GRID // 2), np.linspace(-6, 4, GRID // 2)
+    exact = truth(X[:, :2], *grids, log_prior, 1, 2, lower=0.0)
+    draws = chain(model, ["gamma", "sigma_log__", "tau_log__", "a_logodds__"])
+    assert_holds(*batch_pvalues(features(draws, 2), exact), seed=SEED)
+
+
 def regression(*, local=False):
     with pm.Model() as model:
         sigma, a = pm.HalfNormal("sigma", 1.5), pm.Beta("a", 1, 2)

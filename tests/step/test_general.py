@@ -1,0 +1,161 @@
+"""Weights that are Gaussian given the indicators in any way, against enumeration."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from step.regressions import D, N, P, X, Y
+from step.test_gated import batch_pvalues
+from support.conditional import exact_moments
+from support.significance import assert_holds
+
+from pymc_exact_hmc import ExactBinaryHMC, explain
+from pymc_exact_hmc.general_move import GeneralMove
+from pymc_exact_hmc.switched_move import SwitchedMove
+
+SEED = 19
+Z = np.random.default_rng(4).normal(size=(N, D))
+COVARIANCE = np.cov(np.random.default_rng(5).normal(size=(D, 12))) + 0.4
+
+
+def spike(model_of):
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        model_of(gamma)
+    return model
+
+
+def normal_spike(gamma):
+    w = pm.Normal("w", 0, pm.math.switch(gamma, 1.5, 0.2), shape=D)
+    pm.Normal("y", pm.Normal("w0", 1, 3) + X @ w, 1.0, observed=Y)
+
+
+def spike_by_precision(gamma):
+    w = pm.Normal("w", 0, tau=gamma * 0.5 + (1 - gamma) * 20.0)
+    pm.Normal("y", pt.dot(X, w), 1.0, observed=Y)
+
+
+def spike_with_a_mean(gamma):
+    w = pm.Normal("w", 0.5 * gamma, pt.stack([0.3, 1.5])[gamma])
+    pm.Normal("y", X @ w, 1.0, observed=Y)
+
+
+def spike_on_groups(gamma):
+    group = np.array([0, 0, 1, 2])
+    w = pm.Normal("w", 0, pt.where(pt.eq(gamma[group], 1), 2.0, 0.1), shape=D)
+    pm.Normal("y", X @ w, 1.0, observed=Y)
+
+
+def spike_with_a_constraint(gamma):
+    normal_spike(gamma)
+    pm.Potential("few", pt.switch(gamma.sum() <= 2, 0.0, -np.inf))
+
+
+def gates_that_multiply(gamma):
+    other = pm.Bernoulli("other", 0.6, shape=2)
+    w = pm.Normal("w", 0, 1.5, shape=D)
+    pm.Normal("y", X @ (gamma * other[[0, 0, 1, 1]] * w), 1.0, observed=Y)
+
+
+def correlated_slab(gamma):
+    w = pm.MvNormal("w", np.full(D, 0.3), COVARIANCE)
+    pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+
+
+def also_ungated(gamma):
+    w = pm.Normal("w", 0, 1.5, shape=D)
+    pm.Normal("y", X @ (gamma * w) + 0.5 * Z @ w, 1.0, observed=Y)
+
+
+def two_scales(gamma):
+    raw = pm.Normal("w", 0, 1, shape=D)
+    pm.Normal("y", X @ (raw * (0.1 * (1 - gamma) + 1.5 * gamma)), 1.0, observed=Y)
+
+
+def shifted_by_a_gate(gamma):
+    w = pm.Normal("w", 0, 1.5, shape=D)
+    pm.Normal("y", X @ (gamma * w) + 0.7 * gamma[0], 1.0, observed=Y)
+
+
+MODELS = {
+    "normal spike": (normal_spike, SwitchedMove),
+    "spike by precision": (spike_by_precision, SwitchedMove),
+    "spike with a mean": (spike_with_a_mean, SwitchedMove),
+    "spike on groups": (spike_on_groups, SwitchedMove),
+    "spike with a constraint": (spike_with_a_constraint, SwitchedMove),
+    "gates that multiply": (gates_that_multiply, GeneralMove),
+    "correlated slab": (correlated_slab, GeneralMove),
+    "also ungated": (also_ungated, GeneralMove),
+    "two scales": (two_scales, GeneralMove),
+    "shifted by a gate": (shifted_by_a_gate, GeneralMove),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_posterior_is_that_of_enumeration(name):
+    """P(s), pairs of s, E[w] and E[w²] are those of all states, each a Gaussian integral."""
+    model_of, move = MODELS[name]
+    model = spike(model_of)
+    with model:
+        step = ExactBinaryHMC()
+    assert isinstance(step._move, move)
+    binaries = [b.name for b in step.layout]
+    weights = [v.name for v in step.vars if v.name not in binaries]
+    states, p, means, squares = exact_moments(model, binaries, weights)
+    assert {*binaries, *weights} == {v.name for v in model.value_vars}
+    step.set_rng(np.random.default_rng(SEED))
+    point, found = model.initial_point(), []
+    for _ in range(12_000 if move is SwitchedMove else 4_000):
+        point, _ = step.step(point)
+        s = np.concatenate([point[n].ravel() for n in binaries])
+        w = np.concatenate([point[n].ravel() for n in weights])
+        found.append(np.concatenate([s, s[1:] * s[:-1], w, w**2]))
+    exact = np.concatenate(
+        [p @ states, p @ (states[:, 1:] * states[:, :-1]), p @ means, p @ squares]
+    )
+    assert_holds(*batch_pvalues(np.array(found), exact), seed=SEED)
+
+
+def test_scales_of_switched_priors_are_read_at_every_call():
+    """Other variables in spike, slab and noise: the energy follows them."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        sigma, tau = pm.HalfNormal("sigma", 1), pm.HalfNormal("tau", 1)
+        w = pm.Normal("w", 0, pm.math.switch(gamma, tau, 0.1 * tau), shape=D)
+        pm.Normal("y", X @ w, sigma, observed=Y)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"gamma", "w"}
+    energy = step._move.switched.energy
+    for tau, sigma in ((0.5, 1.0), (2.0, 0.7)):
+        point = model.initial_point() | {
+            "tau_log__": np.log(np.array(tau)), "sigma_log__": np.log(np.array(sigma))
+        }  # fmt: skip
+        step.step(point)
+        np.testing.assert_allclose(energy.M, X.T @ X / sigma**2)
+        np.testing.assert_allclose(energy.slabs[0], (0.1 * tau) ** -2)
+        np.testing.assert_allclose(energy.slabs[1], tau**-2)
+
+
+def test_mixture_labels_stay_with_the_binary_kernel():
+    """Many more indicators than weights: a hit must not cost a factorisation."""
+    with pm.Model() as model:
+        z = pm.Bernoulli("z", 0.5, shape=N)
+        pm.Normal("y", pm.Normal("mu", 0, 3, shape=2)[z], 1.0, observed=Y)
+    text = str(explain(model))
+    assert "general" not in text
+    with model:
+        assert [v.name for v in ExactBinaryHMC().vars] == ["z"]
+
+
+def test_inclusion_probability_beside_a_general_block_moves():
+    """A Beta hyperprior of the indicators is taken and moved, not only listed."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=D)
+        w = pm.MvNormal("w", np.zeros(D), COVARIANCE)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"gamma", "w", "a_logodds__"}
+    step.set_rng(np.random.default_rng(1))
+    start = model.initial_point()
+    point, _ = step.step(start)
+    assert point["a_logodds__"] != start["a_logodds__"]
