@@ -33,6 +33,8 @@ from pymc_exact_hmc.switched_move import SwitchedMove
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 from pymc_exact_hmc.weights.block import LAMBDA
 
+AS_WEIGHT = ("the mean of", "it enters")
+"""Openings of reasons that say more about a variable than why it is no hyperparameter."""
 HITS_PER_DRAW = 800
 """Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
@@ -103,13 +105,15 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         weights, gaussian, reasons = _weights(model, layout, point, options, among)
     if wanted and weights is None and options.kernel in (None, "general"):
         general, more = _general(model, layout, point, options, among)
-        reasons |= more
+        reasons = more | reasons
     hyper = None
     if wanted and options.kernel != "binary":
         hyper, more = recognise_hyperparameters(
             model, layout, weights, gaussian, point, among=among
         )
-        reasons |= more
+        reasons = more | {
+            n: r for n, r in reasons.items() if n not in more or r.startswith(AS_WEIGHT)
+        }
         if hyper and not verify_hyperparameters(model, hyper, weights, gaussian, layout, point):
             raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
     _refuse_unfit(options, others, weights, general, hyper, reasons)

@@ -177,7 +177,7 @@ def drop_other_factors(
             continue
         _, scale = op.dist_params(var.owner)
         in_scale = search.parents(scale)
-        rvs = search.drop(rvs, in_scale, f"it enters the scale of {var.name}")
+        rvs = search.drop(rvs, in_scale, f"the scale of {var.name} depends on it")
         if in_scale & indicators:
             rvs = search.drop(rvs, inside, f"the scale of {var.name} depends on indicators")
         elif inside & set(rvs):
