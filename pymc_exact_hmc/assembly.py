@@ -33,8 +33,8 @@ from pymc_exact_hmc.switched_move import SwitchedMove
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 from pymc_exact_hmc.weights.block import LAMBDA
 
-AS_WEIGHT = ("the mean of", "it enters")
-"""Openings of reasons that say more about a variable than why it is no hyperparameter."""
+VAGUE = ("its prior is not", "it is a parameter")
+"""Openings of reasons against a weight that say little about a variable that is a scale."""
 HITS_PER_DRAW = 800
 """Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
@@ -91,6 +91,8 @@ class Assembly:
         return [] if self.hyper is None else [h.name for h in self.hyper.hyperparameters]
 
 
+# Numbers that are not finite are refused in sentences of our own.
+@np.errstate(divide="ignore", invalid="ignore")
 def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> Assembly:
     """Recognise a model, verify what was recognised, and make the move for it."""
     _check_options(options)
@@ -111,9 +113,7 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         hyper, more = recognise_hyperparameters(
             model, layout, weights, gaussian, point, among=among
         )
-        reasons = more | {
-            n: r for n, r in reasons.items() if n not in more or r.startswith(AS_WEIGHT)
-        }
+        reasons = _merge_reasons(reasons, more)
         if hyper and not verify_hyperparameters(model, hyper, weights, gaussian, layout, point):
             raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
     _refuse_unfit(options, others, weights, general, hyper, reasons)
@@ -203,6 +203,16 @@ def _mismatch(names: str) -> str:
         f"What was recognised in {names} does not reproduce the model's own log-density, so "
         "nothing was sampled. Please report the model; meanwhile use kernel='binary'."
     )
+
+
+def _merge_reasons(as_weight: dict[str, str], as_scale: dict[str, str]) -> dict[str, str]:
+    """Return why each variable was not taken: as a weight, or else as a scale."""
+    merged = as_weight | as_scale
+    for name in as_weight.keys() & as_scale.keys():
+        foreign = as_scale[name].endswith("nor its data")
+        if not as_weight[name].startswith(VAGUE if foreign else (*VAGUE, "the scale of")):
+            merged[name] = as_weight[name]
+    return merged
 
 
 def _refuse_unfit(

@@ -168,7 +168,7 @@ class GatedMove:
                 self.time = self._clocks.w_time
                 self._active = make_call(self._call(self._kernel), s, w, seed_words(rng)).active
         except SingularPrecisionError as error:
-            raise SamplingError(f"{', '.join(p.name for p in self._placed)}: {error}.") from error
+            raise SamplingError(f"{', '.join(p.label for p in self._placed)}: {error}.") from error
         if self.inclusion is not None:
             self._write_inclusion(s, w)
         moved = {p.name: point[p.name] for p in self._placed}
@@ -179,7 +179,20 @@ class GatedMove:
     def _read_weights(self, point: Point) -> Vector:
         """Return the weights of a point, measured in their units."""
         w = read_weights(point, self._placed, *self.gaussian.bounds)
+        if not self._last_state:
+            self._refuse_outside(w)
         return w * self.gaussian.units if self.gaussian.has_units else w
+
+    def _refuse_outside(self, w: Vector) -> None:
+        """Refuse a start that is not within the bounds of the weights."""
+        lower, upper = self.gaussian.bounds
+        outside = ~((lower <= w) & (w <= upper))
+        for p in self._placed:
+            if outside[p.start : p.stop].any():
+                raise SamplingError(
+                    f"{p.label} starts outside the bounds of its prior. Give a start inside, with "
+                    "initval= in the model or initvals= in pm.sample."
+                )
 
     def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
         """Bring a start that nobody chose near the posterior: anneal the likelihood.

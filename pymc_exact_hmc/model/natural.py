@@ -16,9 +16,13 @@ TINY = float(np.finfo(float).tiny)
 
 
 class PlacedWeight(NamedTuple):
-    """A weight in a point: the name of its value variable, and how that is transformed."""
+    """A weight in a point: the name of its value variable, and how that is transformed.
+
+    ``label`` is the name that the model gave it.
+    """
 
     name: str
+    label: str
     shape: tuple[int, ...]
     start: int
     stop: int
@@ -31,7 +35,7 @@ def place_weights(model: Model, weights: list[WeightVariable]) -> list[PlacedWei
     for w in weights:
         kind = _kind(model.rvs_to_transforms.get(w.rv))
         name = model.rvs_to_values[w.rv].name
-        placed.append(PlacedWeight(name, w.shape, w.start, w.stop, kind))
+        placed.append(PlacedWeight(name, w.name, w.shape, w.start, w.stop, kind))
     return placed
 
 

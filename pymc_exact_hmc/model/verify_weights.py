@@ -77,8 +77,18 @@ def verify_weights(
                 base = own, total
             elif not close(own - base[0], total - base[1], values):
                 return ", ".join(names)
+        if base is None and setting is point:
+            _refuse_undefined(names, values)
     coefficients.update(point)
     return ""
+
+
+def _refuse_undefined(names: list[str], values: Vector) -> None:
+    bad = [name for name, value in zip(names, values, strict=True) if not np.isfinite(value)]
+    raise ValueError(
+        f"The log-density of {', '.join(bad)} is not finite, whatever the weights are. Check that "
+        "scales are positive and that the data are finite and within the support."
+    )
 
 
 def inside(lower: Vector, upper: Vector, rng: np.random.Generator) -> Vector:

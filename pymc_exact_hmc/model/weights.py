@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from pymc.distributions.continuous import TruncatedNormalRV
+from pymc.distributions.continuous import FlatRV, HalfFlatRV, TruncatedNormalRV
 from pymc.logprob.transforms import IntervalTransform, LogTransform
 from pymc.model import Model
 from pytensor.graph.basic import Variable
@@ -103,6 +103,8 @@ class Search:
 def why_not_weight(model: Model, rv: Tensor) -> str | None:
     """Return why a free variable cannot be a weight by its own prior, or None if it can."""
     op = rv.owner.op if rv.owner is not None else None
+    if isinstance(op, FlatRV | HalfFlatRV):
+        return "its flat prior says nothing while it is off: give it a proper one"
     if not isinstance(op, PRIORS):
         return "its prior is not Gaussian, truncated Gaussian or exponential"
     transform = model.rvs_to_transforms.get(rv)
