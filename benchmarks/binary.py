@@ -7,16 +7,8 @@ Prints a Markdown table and writes binary.md and binary.csv, to benchmarks/resul
 these benchmarks alone. Compilation is not timed, except in "start".
 """
 
-import argparse
-import importlib.metadata
 import math
-import os
-import platform
-import subprocess
-import sys
 import time
-from datetime import date
-from pathlib import Path
 
 import numba
 import numpy as np
@@ -33,7 +25,8 @@ from models import (
     ring_energy,
 )
 from pymc.backends.ndarray import NDArray
-from table import Row, markdown, number, save
+from runner import TIMINGS, child, fastest, main, seeds, timed
+from table import Row, number
 
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
@@ -42,11 +35,9 @@ from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, t
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.travel_time import parse_travel_time
 
-HERE = Path(__file__).parent
 GAUSSIAN = AUGMENTATIONS["gaussian"]
 PROPOSALS_PER_RECORD = int(0.75 * D)
 PAPER_TIME = 12.5 * math.pi
-TIMINGS = 5
 
 
 def sampling(quick):
@@ -281,61 +272,8 @@ def start(quick):
     return [Row("start: import to first draw, beyond PyMC's own", " s", 3, False, values, details)]
 
 
-def seeds(quick):
-    return range(1, 2 if quick else 6)
-
-
-def timed(function, *arguments):
-    """Return the seconds a call takes, and its result."""
-    start = time.perf_counter()
-    result = function(*arguments)
-    return time.perf_counter() - start, result
-
-
-def fastest(functions, *arguments):
-    """Return the fewest seconds of several calls of each function, called in turn."""
-    rounds = [
-        {name: timed(function, *arguments)[0] for name, function in functions.items()}
-        for _ in range(TIMINGS)
-    ]
-    return {name: min(r[name] for r in rounds) for name in functions}
-
-
-def child(*arguments):
-    """Return the number that a measurement in a fresh process prints."""
-    command = [sys.executable, str(HERE / "child.py"), *arguments]
-    result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    return float(result.stdout.split()[-1])
-
-
-def heading(quick):
-    """Describe the run: date, machine and versions."""
-    packages = ["pymc", "pytensor", "numba", "numpy"]
-    versions = [f"{name} {importlib.metadata.version(name)}" for name in packages]
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
-    python = f"Python {platform.python_version()}"
-    kind = "a quick run, whose numbers mean little" if quick else f"{len(seeds(quick))} repeats"
-    return f"{date.today()}; {machine}; {python}, {', '.join(versions)}; {kind}."
-
-
 BENCHMARKS = [sampling, kernel, lattice, memory, labels, generic, start]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="check that everything runs")
-    names = [benchmark.__name__ for benchmark in BENCHMARKS]
-    parser.add_argument("--only", nargs="+", metavar="NAME", default=names, choices=names)
-    parser.add_argument("--output", default=HERE / "results", help="folder for the results")
-    options = parser.parse_args()
-    rows = []
-    for benchmark in BENCHMARKS:
-        if benchmark.__name__ in options.only:
-            print(f"… {benchmark.__name__}: {benchmark.__doc__}", file=sys.stderr, flush=True)
-            rows += benchmark(options.quick)
-    print(heading(options.quick), markdown(rows), sep="\n\n")
-    save(rows, heading(options.quick), options.output)
-
-
 if __name__ == "__main__":
-    main()
+    main(BENCHMARKS, "binary", __doc__)

@@ -50,12 +50,12 @@ def markdown(rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def save(rows, heading, folder):
-    """Write binary.md, and binary.csv with every single measurement."""
+def save(rows, heading, folder, name):
+    """Write NAME.md, and NAME.csv with every single measurement."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "binary.md").write_text(f"{heading}\n\n{markdown(rows)}\n", encoding="utf-8")
-    with open(folder / "binary.csv", "w", newline="", encoding="utf-8") as file:
+    (folder / f"{name}.md").write_text(f"{heading}\n\n{markdown(rows)}\n", encoding="utf-8")
+    with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["benchmark", "unit", "target", "at_least", "repeat", "value", "details"])
         for row in rows:
