@@ -45,8 +45,8 @@ def selection(names, X, y, sigma):
     return model
 
 
-def exact_inclusion(X, y, sigma):
-    """Return the inclusion probabilities from the marginal likelihoods of all 2¹⁵ models."""
+def model_probabilities(X, y, sigma):
+    """Return all 2¹⁵ models as rows of zeros and ones, and their posterior probabilities."""
     d = X.shape[1]
     gram, slope = X.T @ X / sigma**2, X.T @ y / sigma**2
     weights = np.empty(2**d)
@@ -59,8 +59,7 @@ def exact_inclusion(X, y, sigma):
     weights += d * np.log(0.5)
     probability = np.exp(weights - weights.max())
     probability /= probability.sum()
-    included = np.arange(2**d)[:, None] >> np.arange(d) & 1
-    return probability @ included
+    return np.arange(2**d)[:, None] >> np.arange(d) & 1, probability
 
 
 def draw_figure(names, exact, sampled, path):
@@ -84,7 +83,8 @@ def main():
     with model:
         idata = pm.sample(5000, step=ExactBinaryHMC(), random_seed=1, progressbar=False)
     print(az.summary(idata, var_names=["gamma"]))
-    exact = exact_inclusion(X, y, sigma)
+    included, probability = model_probabilities(X, y, sigma)
+    exact = probability @ included
     sampled = idata.posterior["gamma"].mean(("chain", "draw")).values
     worst = np.abs(exact - sampled).max()
     print(f"Largest difference from the exact inclusion probabilities: {worst:.4f}")

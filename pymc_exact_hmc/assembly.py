@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -209,9 +210,12 @@ def _merge_reasons(as_weight: dict[str, str], as_scale: dict[str, str]) -> dict[
     """Return why each variable was not taken: as a weight, or else as a scale."""
     merged = as_weight | as_scale
     for name in as_weight.keys() & as_scale.keys():
-        foreign = as_scale[name].endswith("nor its data")
-        if not as_weight[name].startswith(VAGUE if foreign else (*VAGUE, "the scale of")):
-            merged[name] = as_weight[name]
+        reason, other = as_weight[name], as_scale[name]
+        about_scale = re.match(r"the scale of (.+) depends on it", reason)
+        if about_scale and not other.startswith(f"it enters {about_scale[1]}, which is neither"):
+            continue
+        if not reason.startswith(VAGUE):
+            merged[name] = reason
     return merged
 
 

@@ -4,14 +4,12 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from scipy import stats
 from step.regressions import SIGMA, D, N, P, X, Y, bernoulli, exact_states
-from support.significance import assert_holds
+from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, LOWER, UPPER, R
 
-BATCHES = 60
 SEED = 7
 
 
@@ -29,15 +27,6 @@ def run(model, draws, **options):
         s[k] = np.concatenate([point[b.name].ravel() for b in step.layout])
         values.append(dict(point))
     return s, values
-
-
-def batch_pvalues(draws, exact):
-    """p-values that the means of correlated draws are as given, from means of batches."""
-    size = len(draws) // BATCHES
-    means = draws[: size * BATCHES].reshape(BATCHES, size, -1).mean(axis=1)
-    error = means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
-    z = np.where(error > 0, (means.mean(axis=0) - exact) / np.maximum(error, 1e-12), 0.0)
-    return 2 * stats.t.sf(np.abs(z), BATCHES - 1)
 
 
 def assert_matches(model, states, p, draws=6000, **options):

@@ -5,9 +5,8 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from step.regressions import D, N, P, X, Y
-from step.test_gated import batch_pvalues
 from support.conditional import exact_moments
-from support.significance import assert_holds
+from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.general_move import GeneralMove

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from scipy.special import betaln, logsumexp
 from step.regressions import exact_states
-from support.significance import assert_holds
+from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
@@ -15,7 +15,7 @@ N, D = 24, 3
 X = RNG.normal(size=(N, D))
 X[:, 1] += X[:, 0]
 Y = X @ np.array([0.9, 0.0, 0.4]) + RNG.normal(size=N)
-SEED, BATCHES, DRAWS = 11, 60, 24_000
+SEED, DRAWS = 11, 24_000
 GRID = 48
 
 
@@ -32,13 +32,6 @@ def chain(model, names, draws=DRAWS, **options):
         if k >= 500:
             found.append(np.concatenate([point[n].ravel().astype(float) for n in names]))
     return np.array(found)
-
-
-def batch_pvalues(draws, exact):
-    size = len(draws) // BATCHES
-    means = draws[: size * BATCHES].reshape(BATCHES, size, -1).mean(axis=1)
-    z = (means.mean(axis=0) - exact) / (means.std(axis=0, ddof=1) / np.sqrt(BATCHES))
-    return 2 * stats.t.sf(np.abs(z), BATCHES - 1)
 
 
 def log_evidence(columns, sigma, tau, **bounds):

@@ -9,8 +9,7 @@ import pymc as pm
 import pytest
 from pymc.step_methods.compound import BlockedStep
 from scipy import stats
-from step.test_gated import batch_pvalues
-from support.significance import assert_holds
+from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC
 

@@ -52,6 +52,15 @@ def zero_mean_pvalue(sample):
     return float(2 * stats.norm.sf(abs(sample.mean()) / (spread / np.sqrt(sample.size))))
 
 
+def batch_pvalues(draws, exact, batches=60):
+    """p-values that the means of correlated draws are as given, from means of batches."""
+    size = len(draws) // batches
+    means = draws[: size * batches].reshape(batches, size, -1).mean(axis=1)
+    error = means.std(axis=0, ddof=1) / np.sqrt(batches)
+    z = np.where(error > 0, (means.mean(axis=0) - exact) / np.maximum(error, 1e-12), 0.0)
+    return 2 * stats.t.sf(np.abs(z), batches - 1)
+
+
 def assert_holds(*pvalues, seed):
     """Reject if any p-value is below ALPHA, shared out over them (Bonferroni)."""
     worst = min(pvalues)
