@@ -133,7 +133,7 @@ def recognise_weights(
             reason = "it is not among the variables given"
         if reason is None:
             rvs.append(rv)
-        elif rv not in indicators:
+        elif rv not in indicators and rv.type.dtype.startswith("float"):
             search.reasons[rv.name] = reason
     factors = [*model.basic_RVs, *model.potentials]
     entering = {var: search.parents(var) for var in factors}

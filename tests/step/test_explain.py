@@ -38,8 +38,9 @@ def test_every_factor_is_explained(model):
 def test_what_is_left_is_said(model):
     """Variables left to other steps are named with the reason."""
     text = str(explain(model))
-    for name in ("beta", "p", "free count"):
+    for name in ("beta", "bystander", "free count"):
         assert f"Left to PyMC's own steps: {name} (" in text
+    assert "scales and probabilities p\n" in text
 
 
 def test_rescaled_coefficients_are_said(model):
