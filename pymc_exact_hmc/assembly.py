@@ -27,6 +27,7 @@ from pymc_exact_hmc.model.starts import Start
 from pymc_exact_hmc.model.switched import SwitchedBlock, SwitchedCoefficients, recognise_switched
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
 from pymc_exact_hmc.model.verify_hyperparameters import verify_hyperparameters
+from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.verify_weights import verify_weights
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
@@ -274,7 +275,8 @@ def _weights(
     reason = _why_not_gated(weights, gaussian, point) or _why_not_kernel(options, gaussian)
     if reason:
         return None, None, reasons | {w.name: reason for w in weights.weights}
-    wrong = verify_weights(model, weights, gaussian, layout, point)
+    check = verify_likelihoods if gaussian.latents else verify_weights
+    wrong = check(model, weights, gaussian, layout, point)
     if wrong:
         raise ValueError(_mismatch(wrong))
     return weights, gaussian, reasons

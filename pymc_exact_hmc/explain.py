@@ -28,6 +28,14 @@ PATHS = {
     Form.GENERIC: ("generic", "one evaluation of the compiled log-density"),
 }
 
+LATENTS = {
+    "probit": "Gaussian given latent normals (probit)",
+    "logistic": "Gaussian given Pólya–Gamma latents (log-odds)",
+    "student": "Gaussian given latent scales (Student-t)",
+    "laplace": "Gaussian given latent scales (Laplace)",
+    "censored": "Gaussian given the censored values",
+}
+
 
 @dataclass(frozen=True)
 class FactorLine:
@@ -168,15 +176,20 @@ def _likelihood_line(name: str, assembly: Assembly) -> FactorLine:
     move = assembly.move
     assert isinstance(move, GatedMove)
     rows = next(rows for rows in move.gaussian.rows if rows.name == name)
-    when = "X'X computed once"
-    if rows.X_varies:
+    when, recognised = "X'X computed once", "gated Gaussian"
+    latent = next((x for x in move.gaussian.latents if x.name == name), None)
+    if latent is not None:
+        recognised = LATENTS[latent.scheme]
+    if latent is not None and latent.changes_precision:
+        when = "rows of X'X as needed, at each call"
+    elif rows.X_varies:
         when = "evaluated at each call"
     elif move.gaussian.varies:
         when += ", rescaled at each call"
     return FactorLine(
         name,
         "observed",
-        "gated Gaussian: linear in weights that indicators switch",
+        f"{recognised}: linear in weights that indicators switch",
         when,
         "one comparison; a crossing updates the active weights",
         "",

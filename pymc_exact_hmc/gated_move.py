@@ -131,6 +131,7 @@ class GatedMove:
         """Move s in place; return the value variables of what was moved with it."""
         self._update_gaussian(point)
         w = self._read_weights(point)
+        self._draw_latents(point, s, w, rng)
         scales = self._move_scales(point, s, w, rng)
         point = point | scales
         if self.prior.update(point) or check or s.tobytes() != self._last_state:
@@ -204,6 +205,7 @@ class GatedMove:
         w = self._read_weights(point)
         moved: Point = {}
         for power in ANNEALING:
+            self._draw_latents(point | moved, s, w, rng)
             moved |= self._move_scales(point | moved, s, w, rng, power=power)
             self.prior.update(point | moved)
             refresh_caches(self.prior.energy, s)
@@ -218,12 +220,20 @@ class GatedMove:
         if self.gaussian.update(point):
             self._take_gram()
 
+    def _draw_latents(self, point: Point, s: State, w: Vector, rng: np.random.Generator) -> None:
+        """Make likelihoods that are not Gaussian so, for this call."""
+        if self.gaussian.latents:
+            self.gaussian.draw_latents(point, s, w, seed_words(rng))
+            self._take_gram()
+
     def _take_gram(self) -> None:
         if self.gaussian.gram_changed:
             self.gaussian.block.gram.scale[0] = self.gaussian.scale
             self._remember()
-        else:
+        elif self.gaussian.scale != self.gaussian.block.gram.scale[0]:
             self._rescale(self.gaussian.scale)
+        else:
+            expire(self._active)
 
     def _remember(self) -> None:
         """Take in a new Gram matrix."""

@@ -93,15 +93,18 @@ class _Search:
     def _why_not_noise(self, rv: Tensor, likelihood: Tensor) -> str | None:
         assert self.gaussian is not None
         assert self.weights is not None
-        mean = next(p.mean for p in self.weights.predictors if p.name == likelihood.name)
-        if self.model.rvs_to_values[rv] in ancestors([mean]):
+        predictor = next(p for p in self.weights.predictors if p.name == likelihood.name)
+        value = self.model.rvs_to_values[rv]
+        if value in ancestors([predictor.mean]):
             return f"it enters the mean of {likelihood.name}"
+        if value in ancestors(list(predictor.parameters)):
+            return f"it enters {likelihood.name} not only as its noise scale"
         for noise in self.gaussian.noise:
             rows = self.gaussian.rows[noise.likelihood]
             if rows.name == likelihood.name and not (noise.regular and rows.proportional):
                 return f"the noise of {rows.name} changes from row to row, not as a whole"
         if self.gaussian.statistics.grams.size == 0 and len(self.gaussian.noise) > 1:
-            return "there are several noise scales and too many weights to keep X'X for each"
+            return "there are several noise scales, and X'X is not kept for each"
         return None
 
     def _is_local(self, rv: Tensor, taken: set[Tensor]) -> bool:

@@ -1,4 +1,4 @@
-"""The rows of a Gaussian likelihood: residual = y − offset − X(s∘w), precision per row."""
+"""The rows of a likelihood: residual = y − offset − X(s∘w), precision per row."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ SETTINGS = 3
 
 
 class Rows(NamedTuple):
-    """X, target = y − offset, and the precision of each row (one entry: of all rows)."""
+    """X, target = y − offset, the precision of each row (one entry: of all rows), the offset."""
 
     X: Matrix
     target: Vector
     precision: Vector
+    offset: Vector
 
 
 class LikelihoodRows:
@@ -97,18 +98,18 @@ class LikelihoodRows:
         scale = self._scale(point)[0] if self.scale_varies else self._base
         precision = self._precision(scale)
         if self._read is None or self.target_varies:
-            X, target = self._data(point)
+            X, target, offset = self._data(point)
             if self.multivariate:
                 X, target = _whiten(self._base if self.proportional else scale, X, target)
-            self._read = Rows(X, target, precision)
+            self._read = Rows(X, target, precision, offset)
         self._read = self._read._replace(precision=precision)
         return self._read
 
-    def _data(self, point: Point) -> tuple[Matrix, Vector]:
+    def _data(self, point: Point) -> tuple[Matrix, Vector, Vector]:
         offset, observed = self._target(point)
         if self._X is None or self._mean.random:
             self._X = self._mean.design(point, offset)
-        return self._X, observed - offset
+        return self._X, observed - offset, np.array(offset)
 
     def is_finite(self, point: Point) -> bool:
         """Return whether predictors and data hold finite numbers only."""

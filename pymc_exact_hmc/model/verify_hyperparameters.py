@@ -26,7 +26,8 @@ def log_density(
 ) -> float:
     """Return log p(θ, s, w, data) up to a constant, from the definition.
 
-    Every weight counts, also those that are off; w is in the model's own units.
+    Every weight counts, also those that are off; w is in the model's own units. Likelihoods with
+    latents are left out: they are compared with the model without them, elsewhere.
     """
     total, *rest = block.tape(point)
     if gaussian is None:
@@ -34,6 +35,15 @@ def log_density(
     omega = np.array(rest[: block.n_noise], dtype=float)
     Lambda, lam, lower, upper, units = rest[block.n_noise :]
     w = units * w
+    own = float(total + lam @ w - 0.5 * Lambda @ np.square(w))
+    if not gaussian.latents:
+        own += _log_likelihood(gaussian, omega, s, w)
+    sizes = [log_integral(*args) for args in zip(Lambda, lam, lower, upper, strict=True)]
+    normalisers = float(sum(x for x in sizes if np.isfinite(x)))
+    return own - normalisers + float(np.log(np.abs(units)).sum())
+
+
+def _log_likelihood(gaussian: WeightCoefficients, omega: Vector, s: np.ndarray, w: Vector) -> float:
     gate, statistics = gaussian.block.gate, gaussian.statistics
     gated = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)]) * w
     squares = statistics.squares - 2.0 * statistics.slopes @ gated
@@ -42,11 +52,7 @@ def log_density(
     else:
         gram = gaussian.block.gram
         squares += np.square(gram.X @ gated) @ gram.row_weights
-    own = float(total) + 0.5 * float(statistics.counts @ np.log(omega) - omega @ squares)
-    own += float(lam @ w - 0.5 * Lambda @ np.square(w))
-    sizes = [log_integral(*args) for args in zip(Lambda, lam, lower, upper, strict=True)]
-    normalisers = float(sum(x for x in sizes if np.isfinite(x)))
-    return own - normalisers + float(np.log(np.abs(units)).sum())
+    return 0.5 * float(statistics.counts @ np.log(omega) - omega @ squares)
 
 
 def verify_hyperparameters(
@@ -60,7 +66,10 @@ def verify_hyperparameters(
     """Return whether differences of the log-density between settings are the model's own."""
     rng = np.random.default_rng(20131216)
     weight_rvs = [] if weights is None else [x.rv for x in weights.weights]
-    likelihoods = [] if weights is None else [model[p.name] for p in weights.predictors]
+    predictors = (
+        [] if weights is None or gaussian is None or gaussian.latents else weights.predictors
+    )
+    likelihoods = [model[p.name] for p in predictors]
     indicators = [model.values_to_rvs[b.value] for b in layout]
     taken = [model[h.name] for h in block.hyperparameters]
     plain = model.logp(vars=[*weight_rvs, *likelihoods], jacobian=False, sum=False)

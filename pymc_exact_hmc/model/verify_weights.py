@@ -91,12 +91,12 @@ def _refuse_undefined(names: list[str], values: Vector) -> None:
     )
 
 
-def inside(lower: Vector, upper: Vector, rng: np.random.Generator) -> Vector:
+def inside(lower: Vector, upper: Vector, rng: np.random.Generator, *, size: float = 1.0) -> Vector:
     """Return random weights inside their bounds."""
     below, above = np.isfinite(lower), np.isfinite(upper)
-    step = np.exp(rng.standard_normal(lower.size))
+    step = size * np.exp(rng.standard_normal(lower.size))
     with np.errstate(invalid="ignore"):
         both = lower + (upper - lower) * rng.uniform(0.05, 0.95, lower.size)
         one = np.where(below, lower + step, np.where(above, upper - step, 0.0))
-    free = rng.standard_normal(lower.size) * 2
+    free = rng.standard_normal(lower.size) * 2 * size
     return np.where(below & above, both, np.where(below | above, one, free))

@@ -3,7 +3,8 @@
     log p(w | s, …) = −½ w'(D_s M D_s + Λ)w + (D_s r + λ)'w,   M = X'ΩX,   r = X'Ω(y − offset)
 
 What depends on no other random variable is computed once; when only the scale of a single
-likelihood changes, M is rescaled and not rebuilt.
+likelihood changes, M is rescaled and not rebuilt. Likelihoods that are not Gaussian are given
+latent variables, drawn at each call, of which y and Ω are functions.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ from pytensor.tensor.random.basic import ExponentialRV, HalfNormalRV
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import Given, Point
+from pymc_exact_hmc.model.latents import LatentRows
 from pymc_exact_hmc.model.likelihood_rows import LikelihoodRows, Rows
 from pymc_exact_hmc.model.noise import classify, keeps_proportions
 from pymc_exact_hmc.model.weights import WeightBlock, on_natural_weights
+from pymc_exact_hmc.random_stream import Stream
 from pymc_exact_hmc.weights.block import (
     LAM,
     LAMBDA,
@@ -78,7 +81,12 @@ class WeightCoefficients:
             for k, source in enumerate(self.rows)
             for noise in classify(k, source.precisions(point), rows[k].target.size)
         ]
-        dense = self.n <= MAX_DENSE_GRAM
+        self.latents = [
+            LatentRows(k, p, point)
+            for k, p in enumerate(weights.predictors)
+            if p.scheme != "gaussian"
+        ]
+        dense = self.n <= MAX_DENSE_GRAM and not any(x.changes_precision for x in self.latents)
         self.statistics = make_statistics(len(self.noise), self.n, dense=dense)
         empty = np.zeros(self.n)
         self.block: Block = make_block(
@@ -118,6 +126,29 @@ class WeightCoefficients:
         if self.gram_changed:
             self._write_gram([source.read(point) for source in self.rows])
         self._place = b"".join(point[name].tobytes() for name in self._names)
+
+    def draw_latents(self, point: Point, s: npt.NDArray[Any], w: Vector, stream: Stream) -> None:
+        """Draw the latents of every likelihood at (s, w), w in its units, and take them in."""
+        rows = [source.read(point) for source in self.rows]
+        state = self.block.gate, s, w, np.empty(self.n, np.int64)
+        self.gram_changed = False
+        for latent in self.latents:
+            label, relative = self._labels(latent.likelihood, rows[latent.likelihood])
+            latent.update(point)
+            mine = rows[latent.likelihood]
+            latent.redraw(mine, label, relative, state, stream, self.statistics)
+            self.gram_changed |= latent.changes_precision
+        if self.gram_changed:
+            self._write_gram(rows)
+        self.temper(1.0)
+
+    def _labels(self, likelihood: int, rows: Rows) -> tuple[npt.NDArray[np.int64], Vector]:
+        """Return the class of each row of a likelihood, and its precision within the class."""
+        label, relative = np.zeros(rows.target.size, np.int64), np.ones(rows.target.size)
+        for c, noise in enumerate(self.noise):
+            if noise.likelihood == likelihood:
+                label[noise.rows], relative[noise.rows] = c, noise.relative
+        return label, relative
 
     def _make_gram(self, rows: list[Rows]) -> DenseGram | DesignGram:
         if self.statistics.grams.size == 0:
@@ -192,6 +223,9 @@ class WeightCoefficients:
         starts = np.cumsum([0] + [part.target.size for part in rows])
         for c, noise in enumerate(self.noise):
             factor = 1.0 if omega.size == 1 else omega[c]
+            for latent in self.latents:
+                if latent.likelihood == noise.likelihood:
+                    factor = factor * latent.factor[noise.rows]
             gram.row_weights[starts[noise.likelihood] + noise.rows] = factor * noise.relative
         for k, source in enumerate(self.rows):
             if source.X_varies:

@@ -1,9 +1,9 @@
 """Which free variables of a model are Gaussian weights that indicators switch on and off.
 
 A weight has a Gaussian, truncated Gaussian or exponential prior whose parameters depend on
-neither indicators nor weights; every other factor it enters is a Gaussian likelihood whose
-mean is affine in the weights, each multiplied by at most one indicator, and whose scale
-depends on neither.
+neither indicators nor weights; every other factor it enters is a likelihood that is Gaussian
+in a predictor, if need be given latent variables. The predictor is affine in the weights, each
+multiplied by at most one indicator, and the other parameters depend on neither.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ from pytensor.tensor.random.basic import (
 
 from pymc_exact_hmc.model.analysis import analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.dependence import Dependence
+from pymc_exact_hmc.model.families import latent_parameters, split_likelihood
 from pymc_exact_hmc.model.gates import GateTracker, Offset
+from pymc_exact_hmc.model.links import NO_LINK, find_link
 from pymc_exact_hmc.model.parents import direct_parents
 from pymc_exact_hmc.model.units import pull_units, same_units
 
 Tensor: TypeAlias = Variable[Any, Any]
 PRIORS = (NormalRV, HalfNormalRV, TruncatedNormalRV, ExponentialRV)
-LIKELIHOODS = (NormalRV, MvNormalRV)
 
 
 class WeightVariable(NamedTuple):
@@ -52,10 +54,12 @@ class WeightVariable(NamedTuple):
 
 
 class Predictor(NamedTuple):
-    """A Gaussian likelihood in terms of s and of the weights on their natural scale.
+    """A likelihood in terms of s and of the weights on their natural scale.
 
     ``scale`` is a standard deviation, or the covariance if ``multivariate``; ``random`` tells
-    whether other random variables enter the coefficients of the weights.
+    whether other random variables enter the coefficients of the weights. A likelihood that is
+    not Gaussian has the ``parameters`` of a latent ``scheme``, a row for each entry, and
+    ``mean`` is its linear predictor.
     """
 
     name: str
@@ -64,6 +68,8 @@ class Predictor(NamedTuple):
     observed: Tensor
     multivariate: bool
     random: bool = False
+    scheme: str = "gaussian"
+    parameters: tuple[Tensor, ...] = ()
 
 
 @dataclass
@@ -165,20 +171,19 @@ def _drop_dependent_priors(
 def drop_other_factors(
     search: Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """Drop weights that enter a factor which is not a Gaussian likelihood."""
+    """Drop weights that enter a factor which no latent variables make Gaussian in them."""
     predictors = []
     for var, parents in entering.items():
         inside = parents & set(rvs)
         if not inside:
             continue
-        op = var.owner.op if var.owner is not None else None
-        if not (isinstance(op, LIKELIHOODS) and var in search.model.basic_RVs):
-            rvs = search.drop(
-                rvs, inside, f"it enters {var.name}, which is not a Gaussian likelihood"
-            )
+        parts = split_likelihood(var) if var in search.model.basic_RVs else None
+        observed = var in search.model.observed_RVs
+        if parts is None or not (parts.scheme == "gaussian" or observed):
+            reason = f"it enters {var.name}, which is no likelihood that can be made Gaussian in it"
+            rvs = search.drop(rvs, inside, reason)
             continue
-        _, scale = op.dist_params(var.owner)
-        in_scale = search.parents(scale)
+        in_scale = set().union(*(search.parents(x) for x in (parts.scale, *parts.others)))
         rvs = search.drop(rvs, in_scale, f"the scale of {var.name} depends on it")
         if in_scale & indicators:
             rvs = search.drop(rvs, inside, f"the scale of {var.name} depends on indicators")
@@ -201,11 +206,10 @@ def _resolve_gates(
     relation = sp.csr_array((n, d), dtype=bool)
     predictors = []
     for likelihood in likelihoods:
-        predictor = make_predictor(search.model, likelihood, weights)
-        tracker, reason = gated_affine(search, predictor, weights)
+        predictor, tracker, reason = make_predictor(search, likelihood, weights)
         if reason:
             inside = _scales_among(weights, tracker.products) or entering[likelihood] & set(rvs)
-            rest = search.drop(rvs, inside, f"the mean of {likelihood.name} {reason}")
+            rest = search.drop(rvs, inside, f"the predictor of {likelihood.name} {reason}")
             kept = [x for x in likelihoods if entering[x] & set(rest)]
             if not rest:
                 return None, search.reasons
@@ -297,16 +301,34 @@ def lay_out_weights(
     return weights
 
 
-def make_predictor(model: Model, likelihood: Tensor, weights: list[WeightVariable]) -> Predictor:
-    """Write a likelihood in terms of value variables and of natural weights."""
-    op = likelihood.owner.op
-    mean, scale = op.dist_params(likelihood.owner)
+def make_predictor(
+    search: Search, likelihood: Tensor, weights: list[WeightVariable]
+) -> tuple[Predictor, GateTracker, str]:
+    """Write a likelihood in terms of value variables and of natural weights.
+
+    Also return what was found about its predictor, and why it does not fit, if so.
+    """
+    model, parts = search.model, split_likelihood(likelihood)
+    assert parts is not None
     observed = model.rvs_to_values[likelihood]
     if likelihood in model.free_RVs:
         (observed,) = model.replace_rvs_by_values([likelihood])
-    mean, scale = on_natural_weights(model, [mean, scale], weights)
-    multivariate = isinstance(op, MvNormalRV)
-    return Predictor(likelihood.name, mean, scale, observed, multivariate)
+    written = [parts.predictor, parts.scale, *parts.others]
+    mean, scale, *others = on_natural_weights(model, written, weights)
+    parts = parts._replace(predictor=mean, scale=scale, others=tuple(others))
+    multivariate = isinstance(likelihood.owner.op, MvNormalRV)
+    predictor = Predictor(likelihood.name, mean, scale, observed, multivariate)
+    link = ""
+    if parts.odds:
+        tracker, known, reason = _dependence(search, mean, weights)
+        unknowns = {b.value for b in search.layout} | {w.value for w in weights}
+        found = None if reason else find_link(mean, known, unknowns, _filled(search, weights))
+        if found is None or (found.kind == "probit" and parts.scheme != "bernoulli"):
+            return predictor, tracker, reason or NO_LINK
+        link, predictor = found.kind, predictor._replace(mean=found.predictor)
+    scheme, parameters = latent_parameters(parts, link, observed)
+    predictor = predictor._replace(scheme=scheme, parameters=parameters)
+    return predictor, *gated_affine(search, predictor, weights)
 
 
 def on_natural_weights(
@@ -325,25 +347,39 @@ def gated_affine(
     search: Search, predictor: Predictor, weights: list[WeightVariable]
 ) -> tuple[GateTracker, str]:
     """Return what was found about the mean, and why it does not fit, if so."""
-    d, n = search.layout[-1].stop, weights[-1].stop
-    shifted = [w._replace(start=w.start + d, stop=w.stop + d) for w in weights]
-    natural = {w.value.name: np.full(w.shape, 0.5) for w in weights}
-    offsets = {b.value: Offset.VARIES for b in search.layout}
-    offsets |= {w.value: Offset.ZERO for w in weights}
-    tracker = GateTracker(d, n, offsets)
-    try:
-        known = analyse(
-            [predictor.mean],
-            (*search.layout, *shifted),
-            search.point | natural,
-            parameters={b.value for b in search.layout},
-            visit=tracker.visit,
-        )
-    except Exception as error:
-        return tracker, f"could not be evaluated at the start ({error})"
+    tracker, known, reason = _dependence(search, predictor.mean, weights)
+    if reason:
+        return tracker, reason
     dependence = known[predictor.mean]
     if dependence.degree > 1 or not dependence.shaped:
         return tracker, "is not affine in the weights"
     if tracker.offsets[predictor.mean] is Offset.VARIES:
         return tracker, "depends on indicators apart from the weights they multiply"
     return tracker, ""
+
+
+def _dependence(
+    search: Search, tensor: Tensor, weights: list[WeightVariable]
+) -> tuple[GateTracker, dict[Tensor, Dependence], str]:
+    """Follow indicators and weights to a tensor; also return why that failed, if so."""
+    d, n = search.layout[-1].stop, weights[-1].stop
+    shifted = [w._replace(start=w.start + d, stop=w.stop + d) for w in weights]
+    offsets = {b.value: Offset.VARIES for b in search.layout}
+    offsets |= {w.value: Offset.ZERO for w in weights}
+    tracker = GateTracker(d, n, offsets)
+    try:
+        known = analyse(
+            [tensor],
+            (*search.layout, *shifted),
+            _filled(search, weights),
+            parameters={b.value for b in search.layout},
+            visit=tracker.visit,
+        )
+    except Exception as error:
+        return tracker, {}, f"could not be evaluated at the start ({error})"
+    return tracker, known, ""
+
+
+def _filled(search: Search, weights: list[WeightVariable]) -> dict[str, np.ndarray]:
+    """Return the start, with natural weights."""
+    return search.point | {w.value.name: np.full(w.shape, 0.5) for w in weights}
