@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytensor.tensor as pt
 from pymc.pytensorf import compile as compile_pymc
+from pytensor.compile.ops import ViewOp
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors, toposort
@@ -92,7 +93,7 @@ def _is_elementwise(p: Tensor, cut: Tensor) -> bool:
     for node in toposort([p]):
         if reached.isdisjoint(node.inputs) or cut in node.outputs:
             continue
-        if not isinstance(node.op, Elemwise | CheckAndRaise):
+        if not isinstance(node.op, Elemwise | CheckAndRaise | ViewOp):
             return False
         reached.update(node.outputs)
     return p in reached

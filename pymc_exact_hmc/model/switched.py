@@ -28,7 +28,6 @@ from pymc_exact_hmc.model.weights import (
     WeightBlock,
     WeightVariable,
     drop_other_factors,
-    gated_affine,
     lay_out_weights,
     make_predictor,
     on_natural_weights,
@@ -92,12 +91,12 @@ def recognise_switched(
     weights = lay_out_weights(rvs, model, point, layout[-1].stop)
     if weights[-1].stop > MOST_WEIGHTS:
         return None
-    made = [make_predictor(model, x, weights) for x in predictors]
-    for k, predictor in enumerate(made):
-        tracker, reason = gated_affine(search, predictor, weights)
-        if reason or tracker.relation.nnz:
+    made = []
+    for likelihood in predictors:
+        predictor, tracker, reason = make_predictor(search, likelihood, weights)
+        if reason or tracker.relation.nnz or predictor.scheme != "gaussian":
             return None
-        made[k] = predictor._replace(random=predictor.mean in tracker.random)
+        made.append(predictor._replace(random=predictor.mean in tracker.random))
     control = _controls(model, layout, weights, point)
     if control is None or (control < 0).all():
         return None

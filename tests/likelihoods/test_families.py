@@ -1,0 +1,30 @@
+"""Every family through the step, against enumeration × quadrature."""
+
+import numpy as np
+import pytest
+from likelihoods.families import D, FAMILIES, exact, make_model, natural, run
+from likelihoods.quadrature import posterior
+from step.test_gated import batch_pvalues
+from support.significance import assert_holds
+
+SEED, DRAWS = 7, 9000
+
+
+def compare(s, w, answer, seed=SEED):
+    """Inclusion probabilities, all pairs of them, and first two moments of weights that are on."""
+    states, p, first, second = answer
+    pairs = [(i, j) for i in range(s.shape[1]) for j in range(i)]
+    wanted = [p @ states, [p @ (states[:, i] * states[:, j]) for i, j in pairs], first, second]
+    on = s * w
+    found = [s, *[(s[:, i] * s[:, j])[:, None] for i, j in pairs], on, on * w]
+    return batch_pvalues(np.column_stack(found), np.concatenate(wanted))
+
+
+@pytest.mark.parametrize("slab", ["normal", "half-normal", "two-sided"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_posterior_is_exact(family, slab):
+    """Inclusion and moments are those of the marginal model, truncated or not."""
+    model = make_model(family, slab)
+    s, points = run(model, DRAWS, seed=SEED)
+    w = natural(model, points).reshape(-1, D)
+    assert_holds(*compare(s, w, exact(family, slab, posterior)), seed=SEED)

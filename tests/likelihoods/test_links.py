@@ -1,0 +1,154 @@
+"""Links are found however they are written, and nothing else is taken for one."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from likelihoods.families import BINARY, COUNTS, SUCCESSES, TRIALS, D, P, X
+
+from pymc_exact_hmc import ExactBinaryHMC, explain
+
+LOGIT = {
+    "logit_p": lambda eta: pm.Bernoulli("y", logit_p=eta, observed=BINARY),
+    "pm.math.sigmoid": lambda eta: pm.Bernoulli("y", pm.math.sigmoid(eta), observed=BINARY),
+    "pm.math.invlogit": lambda eta: pm.Bernoulli("y", pm.math.invlogit(eta), observed=BINARY),
+    "pt.expit": lambda eta: pm.Bernoulli("y", pt.expit(eta), observed=BINARY),
+    "by hand": lambda eta: pm.Bernoulli("y", 1 / (1 + pt.exp(-eta)), observed=BINARY),
+    "odds": lambda eta: pm.Bernoulli("y", pt.exp(eta) / (1 + pt.exp(eta)), observed=BINARY),
+    "complement": lambda eta: pm.Bernoulli("y", 1 - pm.math.sigmoid(-eta), observed=BINARY),
+    "tanh": lambda eta: pm.Bernoulli("y", 0.5 * (1 + pt.tanh(eta / 2)), observed=BINARY),
+    "deterministic": lambda eta: pm.Bernoulli(
+        "y", pm.Deterministic("p", pm.math.sigmoid(eta)), observed=BINARY
+    ),
+    "switched": lambda eta: pm.Bernoulli("y", logit_p=-eta, observed=1 - BINARY),
+    "booleans": lambda eta: pm.Bernoulli("y", logit_p=eta, observed=BINARY == 1),
+    "one trial": lambda eta: pm.Binomial("y", 1, logit_p=eta, observed=BINARY),
+}
+PROBIT = {
+    "pm.math.invprobit": lambda eta: pm.Bernoulli("y", pm.math.invprobit(eta), observed=BINARY),
+    "erf": lambda eta: pm.Bernoulli("y", 0.5 * (1 + pt.erf(eta / np.sqrt(2))), observed=BINARY),
+    "erfc": lambda eta: pm.Bernoulli("y", 0.5 * pt.erfc(-eta / np.sqrt(2)), observed=BINARY),
+    "logcdf": lambda eta: pm.Bernoulli(
+        "y", pm.math.exp(pm.logcdf(pm.Normal.dist(0, 1), eta)), observed=BINARY
+    ),
+    "complement": lambda eta: pm.Bernoulli("y", 1 - pm.math.invprobit(-eta), observed=BINARY),
+}
+COUNTING = {
+    "binomial": lambda eta: pm.Binomial("y", TRIALS, pm.math.sigmoid(eta), observed=SUCCESSES),
+    "mu": lambda eta: pm.NegativeBinomial("y", mu=2.5 * pt.exp(eta), alpha=2.5, observed=COUNTS),
+    "p": lambda eta: pm.NegativeBinomial("y", n=2.5, p=1 / (1 + pt.exp(eta)), observed=COUNTS),
+}
+
+
+def model_of(likelihood):
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        w = pm.Normal("w", 0, 1.5, shape=D)
+        intercept = pm.Normal("intercept", 0, 2)
+        likelihood(intercept + X @ (gamma * w))
+    return model
+
+
+def latent_of(model):
+    step = ExactBinaryHMC(model=model)
+    (latent,) = step._move.gaussian.latents
+    return step, latent
+
+
+@pytest.mark.parametrize("name", LOGIT)
+def test_every_spelling_of_log_odds(name):
+    """The same exponents and the same design, up to the sign of a switched response."""
+    step, latent = latent_of(model_of(LOGIT[name]))
+    assert latent.scheme == "logistic"
+    sign = -1 if name == "switched" else 1
+    np.testing.assert_array_equal(latent.family.a, BINARY if sign == 1 else 1 - BINARY)
+    np.testing.assert_array_equal(latent.family.b, 1)
+    rows = step._move.gaussian.rows[0].read({})
+    np.testing.assert_allclose(rows.X, sign * np.column_stack([X, np.ones(len(X))]), atol=1e-12)
+    np.testing.assert_allclose(rows.offset, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", PROBIT)
+def test_every_spelling_of_probit(name):
+    """The predictor of Φ is the one that was written."""
+    step, latent = latent_of(model_of(PROBIT[name]))
+    assert latent.scheme == "probit"
+    rows = step._move.gaussian.rows[0].read({})
+    np.testing.assert_allclose(rows.X, np.column_stack([X, np.ones(len(X))]), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", COUNTING)
+def test_counts_with_log_odds(name):
+    """A mean α exp(η) and a probability 1/(1 + exp η) are the same model."""
+    step, latent = latent_of(model_of(COUNTING[name]))
+    rows = step._move.gaussian.rows[0].read({})
+    sign = 1 if name == "binomial" else -1
+    np.testing.assert_allclose(rows.X, sign * np.column_stack([X, np.ones(len(X))]), atol=1e-9)
+    np.testing.assert_allclose(rows.offset, 0, atol=1e-6)
+    wanted = (SUCCESSES, TRIALS) if sign == 1 else (2.5 + 0 * COUNTS, 2.5 + COUNTS)
+    np.testing.assert_allclose(latent.family.a, wanted[0])
+    np.testing.assert_allclose(latent.family.b, wanted[1])
+
+
+def test_random_dispersion_moves_the_offset():
+    """With mu = exp(η) the log-odds are η − log α, whatever α is at the time."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        alpha = pm.Exponential("alpha", 1.0)
+        mu = pm.math.exp(X @ (gamma * pm.Normal("w", shape=D)))
+        pm.NegativeBinomial("y", mu=mu, alpha=alpha, observed=COUNTS)
+    step, latent = latent_of(model)
+    point = model.initial_point() | {"alpha_log__": np.log(3.0)}
+    latent.update(point)
+    np.testing.assert_allclose(step._move.gaussian.rows[0].read(point).offset, np.log(3.0))
+    np.testing.assert_allclose(latent.family.b, 3.0 + COUNTS)
+    assert "alpha (it enters the mean of y" in str(explain(model))
+
+
+REFUSED = {
+    "cauchit": lambda eta: 0.5 + pt.arctan(eta) / np.pi,
+    "complementary log-log": lambda eta: 1 - pt.exp(-pt.exp(eta)),
+    "clipped": lambda eta: pt.clip(pm.math.sigmoid(eta), 1e-6, 1 - 1e-6),
+    "clipped predictor": lambda eta: pm.math.sigmoid(pt.clip(eta, -20, 20)),
+    "guessing": lambda eta: 0.05 + 0.9 * pm.math.sigmoid(eta),
+    "nonlinear": lambda eta: pm.math.sigmoid(eta + 0.1 * eta**2),
+    "rows mixed": lambda eta: pm.math.sigmoid(pt.sort(eta)),
+    "nearly": lambda eta: pm.math.sigmoid(eta + 1e-4 * pt.sin(eta)),
+    "linear": lambda eta: 0.5 + 0.01 * eta,
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_link_is_refused(name):
+    """Weights are left to other steps, with a sentence; indicators are still sampled."""
+    make = REFUSED[name]
+    model = model_of(lambda eta: pm.Bernoulli("y", make(eta), observed=BINARY))
+    text = str(explain(model))
+    assert "takes gamma (2): 2 indicators\n" in text
+    assert "w (the predictor of y is neither the logistic function nor Φ of a predictor" in text
+
+
+def test_indicators_outside_the_predictor_are_refused():
+    """A probability that depends on indicators apart from the weights has no such predictor."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        eta = X @ (gamma * pm.Normal("w", shape=D))
+        pm.Bernoulli("y", pm.math.sigmoid(eta) * (0.5 + 0.5 * gamma[0]), observed=BINARY)
+    assert "w (the predictor of y is neither" in str(explain(model))
+
+
+BAD = {
+    "responses must be 0 or 1": lambda eta: pm.Bernoulli(
+        "y", pm.math.invprobit(eta), observed=BINARY + 1
+    ),
+    "whole numbers between 0 and": lambda eta: pm.Bernoulli("y", logit_p=eta, observed=2 * BINARY),
+    "trials": lambda eta: pm.Binomial("y", 3, logit_p=eta, observed=4 + 0 * BINARY),
+    "nu must be positive": lambda eta: pm.StudentT("y", nu=-1.0, mu=eta, observed=X[:, 0]),
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_impossible_data(words):
+    """Data that the likelihood cannot give are refused with the name of the variable."""
+    with pytest.raises(ValueError, match=f"The data of y are impossible.*{words}"):
+        ExactBinaryHMC(model=model_of(BAD[words]))
