@@ -30,10 +30,7 @@ def test_gamma(shape):
 @pytest.mark.parametrize("q", [0.0, 1e-12, 0.01, 1.0, 30.0, 1e4])
 def test_inverse_gaussian(q):
     """Mean 1/q and shape 1; 1/χ²₁ in the limit q = 0."""
-    if q <= 1e-12:
-        law = stats.invgamma(0.5, scale=0.5).cdf
-    else:
-        law = stats.invgauss(1 / q, scale=1).cdf
+    law = stats.invgamma(0.5, scale=0.5).cdf if q <= 1e-12 else stats.invgauss(1 / q, scale=1).cdf
     assert_holds(uniform_pvalue(drawn(fill_inverse_gaussian, q), law), seed=SEED)
 
 
