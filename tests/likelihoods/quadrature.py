@@ -31,11 +31,12 @@ def box(log_density, mean, sd, lower, upper):
     return low, high
 
 
-def posterior(log_likelihood, columns, gate, *, mean, sd, lower, upper, log_prior):
+def posterior(log_likelihood, columns, gate, *, mean, sd, lower, upper, log_prior, evidence=False):
     """Return states, their probabilities, and E[w] and E[w²] of every weight that is on.
 
     ``log_likelihood`` maps predictors (points × rows) to totals; moments of weights that are
-    off count as 0, and the expectations are over the whole posterior.
+    off count as 0, and the expectations are over the whole posterior. ``evidence`` adds the log
+    of the normaliser.
     """
     gate, n = np.asarray(gate), columns.shape[1]
     mean, sd, lower, upper = (np.broadcast_to(np.asarray(x, float), n) for x in
@@ -68,8 +69,10 @@ def posterior(log_likelihood, columns, gate, *, mean, sd, lower, upper, log_prio
         first.append(one)
         second.append(two)
     p = np.exp(log_p - log_p.max())
+    total = log_p.max() + np.log(p.sum())
     p /= p.sum()
-    return states, p, p @ np.array(first), p @ np.array(second)
+    answer = states, p, p @ np.array(first), p @ np.array(second)
+    return (*answer, total) if evidence else answer
 
 
 def normaliser(mean, sd, lower, upper):
