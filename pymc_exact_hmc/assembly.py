@@ -119,7 +119,8 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         if hyper and not verify_hyperparameters(model, hyper, weights, gaussian, layout, point):
             raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
     _refuse_unfit(options, others, weights, general, hyper, reasons)
-    hyper_move = None if hyper is None else HyperMove(hyper, gaussian)
+    held = options.kernel == "paper"
+    hyper_move = None if hyper is None else HyperMove(hyper, gaussian, held=held)
     consumed = {p.name for p in weights.predictors} if weights is not None else set()
     consumed |= set(general.factor_names) if general is not None else set()
     block = recognise(model, layout, point, without=consumed)

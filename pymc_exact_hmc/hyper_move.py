@@ -26,12 +26,17 @@ FASTEST = 0.05
 
 
 class HyperMove:
-    """Slice sampling of the hyperparameters given s, and given w where a weight is truncated."""
+    """Slice sampling of the hyperparameters given s, and given w where a weight is truncated.
 
-    def __init__(self, block: HyperBlock, gaussian: WeightCoefficients | None):
-        self.block, self._gaussian = block, gaussian
+    ``held``: given w in any case, for a move of the weights that goes on from where they are.
+    """
+
+    def __init__(
+        self, block: HyperBlock, gaussian: WeightCoefficients | None, *, held: bool = False
+    ):
+        self.block, self._gaussian, self._held = block, gaussian, held
         self._names = ", ".join(h.name for h in block.hyperparameters)
-        self._evidence = _evidence(block, gaussian)
+        self._evidence = _evidence(block, gaussian, held)
         self.coordinates = _coordinates(block)
         self._gathered = make_gathered(block.n_noise, FIRST_ROOM)
         self._empty = _empty_block() if gaussian is None else None
@@ -57,7 +62,7 @@ class HyperMove:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Compile again, or read from disk, in the new process."""
         self.__dict__.update(state)
-        self._evidence = _evidence(self.block, self._gaussian)
+        self._evidence = _evidence(self.block, self._gaussian, self._held)
         self._bind()
 
     def __call__(
@@ -142,7 +147,7 @@ def _empty_block() -> tuple[Block, Active]:
     return block, make_active(block)
 
 
-def _evidence(block: HyperBlock, gaussian: WeightCoefficients | None) -> Evidence:
+def _evidence(block: HyperBlock, gaussian: WeightCoefficients | None, hold: bool) -> Evidence:
     total, *rest = block.tape.outputs
     noise = np.array([int(place.item()) for place in rest[: block.n_noise]], np.int64)
     if gaussian is None:
@@ -152,7 +157,7 @@ def _evidence(block: HyperBlock, gaussian: WeightCoefficients | None) -> Evidenc
     else:
         none = np.stack(rest[block.n_noise :])
         statistics, gate = gaussian.statistics, gaussian.block.gate
-        held = int(gaussian.block.is_truncated)
+        held = int(hold or gaussian.block.is_truncated)
     return Evidence(
         block.tape.program,
         np.array([total.item()], np.int64),

@@ -194,3 +194,30 @@ def test_slab_scale_and_inclusion_probability_of_a_binary_outcome():
     a = special.expit([p["a_logodds__"] for p in points])
     log_tau = np.array([p["tau_log__"] for p in points])
     assert_holds(*batch_pvalues(np.column_stack([s, a, log_tau]), wanted), seed=SEED)
+
+
+@pytest.mark.parametrize("kernel", ["sheared", "paper"])
+def test_scales_and_weights_belong_together(kernel):
+    """E[τ-dependent moments of w] are exact also if a short trajectory hardly moves w."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(8, 2))
+    y = x @ [1.0, 0.5] + rng.normal(size=8)
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.5, shape=2)
+        tau = pm.LogNormal("tau", 0.0, 1.0)
+        pm.Normal("y", x @ (gamma * pm.Normal("w", 0, tau, shape=2)), 1.0, observed=y)
+    log_taus = np.linspace(-4.5, 4.5, 46)
+    total, moments = [], []
+    for log_tau in log_taus:
+        _, _, _, second, evidence = posterior(
+            lambda eta: stats.norm.logpdf(y, eta, 1.0).sum(-1), x, range(2), evidence=True,
+            log_prior=bernoulli(0.5), **(UNBOUNDED | {"sd": np.exp(log_tau)}),
+        )  # fmt: skip
+        total.append(evidence + stats.norm.logpdf(log_tau))
+        moments.append(np.append(log_tau * second, log_tau))
+    weight = np.exp(np.array(total) - max(total))
+    wanted = weight @ np.array(moments) / weight.sum()
+    s, points = run(model, 20_000, seed=SEED, kernel=kernel, travel_time=0.9)
+    log_tau = np.array([p["tau_log__"] for p in points])[:, None]
+    on = s * np.array([p["w"] for p in points]) ** 2
+    assert_holds(*batch_pvalues(np.column_stack([log_tau * on, log_tau]), wanted), seed=SEED)
