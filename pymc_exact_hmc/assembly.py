@@ -9,11 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from pymc.model import Model
 
-from pymc_exact_hmc.augmentations import AUGMENTATIONS
+from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
 from pymc_exact_hmc.binary_move import BinaryMove, Motion
 from pymc_exact_hmc.gated_move import KERNELS, GatedMove
 from pymc_exact_hmc.general_move import GeneralMove
 from pymc_exact_hmc.hyper_move import HyperMove
+from pymc_exact_hmc.joint_probit_move import JointProbitMove, is_probit
 from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_variables, why_not_binary
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE, Point
@@ -136,7 +137,9 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         placed = place_weights(model, weights.weights)
         turns = (motion.travel_time.shortest / np.pi, motion.travel_time.longest / np.pi)
         kernel = options.kernel or "sheared"
-        move = GatedMove(
+        joint = isinstance(motion.augmentation, Gaussian) and options.kernel == "paper"
+        kind = JointProbitMove if joint and is_probit(gaussian) else GatedMove
+        move = kind(
             coefficients,
             gaussian,
             placed,

@@ -166,8 +166,7 @@ class GatedMove:
             if self._kernel is None:
                 self._move_collapsed(s, w, rng)
             else:
-                self.time = self._clocks.w_time
-                self._active = make_call(self._call(self._kernel), s, w, seed_words(rng)).active
+                self._fly(s, w, rng)
         except SingularPrecisionError as error:
             raise SamplingError(f"{', '.join(p.label for p in self._placed)}: {error}.") from error
         if self.inclusion is not None:
@@ -176,6 +175,10 @@ class GatedMove:
         natural = w / self.gaussian.units if self.gaussian.has_units else w
         write_weights(moved, natural, self._placed, *self.gaussian.bounds)
         return moved
+
+    def _fly(self, s: State, w: Vector, rng: np.random.Generator) -> None:
+        self.time = self._clocks.w_time
+        self._active = make_call(self._call(self._kernel), s, w, seed_words(rng)).active
 
     def _read_weights(self, point: Point) -> Vector:
         """Return the weights of a point, measured in their units."""

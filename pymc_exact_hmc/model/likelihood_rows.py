@@ -105,6 +105,12 @@ class LikelihoodRows:
         self._read = self._read._replace(precision=precision)
         return self._read
 
+    @property
+    def last(self) -> Rows:
+        """The rows that were read last."""
+        assert self._read is not None
+        return self._read
+
     def _data(self, point: Point) -> tuple[Matrix, Vector, Vector]:
         offset, observed = self._target(point)
         if self._X is None or self._mean.random:

@@ -1,0 +1,41 @@
+"""The paper's probit scheme: latents, weights and indicators as one truncated Gaussian."""
+
+import numpy as np
+import pymc as pm
+import pytest
+from likelihoods.families import BINARY, D, P, X, exact, make_model, natural, run
+from likelihoods.quadrature import posterior
+from likelihoods.test_families import compare
+from support.significance import assert_holds
+
+from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.joint_probit_move import JointProbitMove
+
+SEED = 13
+
+
+@pytest.mark.parametrize("slab", ["normal", "half-normal"])
+def test_posterior_is_exact(slab):
+    """The joint scheme leaves the same posterior invariant as holding the latents does."""
+    model = make_model("probit", slab)
+    with model:
+        assert isinstance(ExactBinaryHMC(kernel="paper")._move, JointProbitMove)
+    s, points = run(model, 12_000, seed=SEED, kernel="paper")
+    w = natural(model, points).reshape(-1, D)
+    assert_holds(*compare(s, w, exact("probit", slab, posterior)), seed=SEED)
+
+
+def test_inclusion_is_refused():
+    """Odds given latents that have moved on are not those of the indicators."""
+    with pytest.raises(ValueError, match="leave out kernel='paper'"):
+        ExactBinaryHMC(model=make_model("probit", "normal"), kernel="paper", inclusion=True)
+
+
+def test_too_many_responses_are_refused():
+    """Thousands of latents are not moved jointly."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        eta = np.tile(X, (200, 1)) @ (gamma * pm.Normal("w", shape=D))
+        pm.Bernoulli("y", pm.math.invprobit(eta), observed=np.tile(BINARY, 200))
+    with pytest.raises(ValueError, match="4802 weights and latents jointly"):
+        ExactBinaryHMC(model=model, kernel="paper")
