@@ -91,6 +91,8 @@ def verify_likelihoods(
             for k in range(len(names)):
                 rows[k].append(_compare(coefficients, k, s, scaled, results[k], setting))
             slabs.append(_compare_slabs(coefficients, scaled, results[len(names) :][: len(priors)]))
+        if setting is point:
+            _refuse_undefined(names, rows)
         wrong = [name for k, name in enumerate(names) if not _constant(rows[k])]
         if wrong:
             return ", ".join(wrong)
@@ -98,6 +100,17 @@ def verify_likelihoods(
             return ", ".join(x.name for x in weights.weights)
     coefficients.update(point)
     return ""
+
+
+def _refuse_undefined(names: list[str], rows: list[list[Vector]]) -> None:
+    """Refuse likelihoods of which nothing could be compared."""
+    bad = [name for name, compared in zip(names, rows, strict=True) if np.isnan(compared).all()]
+    if bad:
+        raise ValueError(
+            f"The log-density of {', '.join(bad)} is not finite, whatever the weights are, or its "
+            "predictor is far from 0 in every row. Check scales, data, and that they are "
+            "standardised."
+        )
 
 
 def _compare(
