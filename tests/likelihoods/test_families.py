@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from likelihoods.families import FAMILIES, D, exact, make_model, natural, run
 from likelihoods.quadrature import posterior
-from step.test_gated import batch_pvalues
-from support.significance import assert_holds
+from support.significance import assert_holds, batch_pvalues
 
 SEED, DRAWS = 7, 9000
 

@@ -24,8 +24,7 @@ from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
 from scipy import special, stats
 from step.regressions import bernoulli
-from step.test_gated import batch_pvalues
-from support.significance import assert_holds
+from support.significance import assert_holds, batch_pvalues
 
 SEED = 11
 
