@@ -14,7 +14,13 @@ from pymc_exact_hmc.binary_move import BinaryMove, Motion
 from pymc_exact_hmc.gated_move import KERNELS, GatedMove
 from pymc_exact_hmc.general_move import GeneralMove
 from pymc_exact_hmc.hyper_move import HyperMove
-from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_variables, why_not_binary
+from pymc_exact_hmc.model.binaries import (
+    BinaryVariable,
+    lay_out,
+    nothing_to_take,
+    select_variables,
+    why_not_binary,
+)
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.forms import Form
@@ -25,13 +31,17 @@ from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
 from pymc_exact_hmc.model.starts import Start
 from pymc_exact_hmc.model.switched import SwitchedBlock, SwitchedCoefficients, recognise_switched
+from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
+from pymc_exact_hmc.model.truncated_weights import TruncatedBlock, recognise_truncated
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
+from pymc_exact_hmc.model.verify_constraints import verify_truncated
 from pymc_exact_hmc.model.verify_hyperparameters import verify_hyperparameters
 from pymc_exact_hmc.model.verify_weights import verify_weights
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
 from pymc_exact_hmc.switched_move import SwitchedMove
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
+from pymc_exact_hmc.truncated_move import TruncatedMove, TruncatedStart
 from pymc_exact_hmc.weights.block import LAMBDA
 
 VAGUE = ("its prior is not", "it is a parameter")
@@ -61,7 +71,7 @@ class Options:
     inclusion: bool = False
 
 
-Move: TypeAlias = BinaryMove | GatedMove | GeneralMove | SwitchedMove
+Move: TypeAlias = BinaryMove | GatedMove | GeneralMove | SwitchedMove | TruncatedMove
 General: TypeAlias = GeneralBlock | SwitchedBlock
 
 
@@ -76,14 +86,17 @@ class Assembly:
     hyper: HyperBlock | None
     reasons: dict[str, str]
     move: Move
-    start: Start
+    start: Start | TruncatedStart
     motion: Motion
+    truncated: TruncatedBlock | None = None
 
     @property
     def weight_names(self) -> list[str]:
         """The names of the continuous variables that are moved with the indicators."""
         if self.general is not None:
             return [w.name for w in self.general.weights]
+        if self.truncated is not None:
+            return [w.name for w in self.truncated.weights]
         return [] if self.weights is None else [w.name for w in self.weights.weights]
 
     @property
@@ -98,6 +111,8 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     """Recognise a model, verify what was recognised, and make the move for it."""
     _check_options(options)
     values, others = select_variables(model, user_vars)
+    if not values:
+        return _without_indicators(model, others, point, options)
     layout = lay_out(values, point)
     wanted = user_vars is None or bool(others)
     among = None if user_vars is None else others
@@ -149,6 +164,31 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     most = None if weights is None else MAX_ACTIVE_AT_START
     first = Start(model, block, factors, start, most=most)
     return Assembly(layout, block, weights, general, hyper, reasons, move, first, motion)
+
+
+def _without_indicators(model: Model, given: list[Any], point: Point, options: Options) -> Assembly:
+    """Put together the move of truncated Gaussian weights in a model without indicators."""
+    block, reasons = recognise_truncated(model, point, among=given or None)
+    missing = [] if block is None else [x for x in given if x not in {w.rv for w in block.weights}]
+    if block is None or missing:
+        raise ValueError(nothing_to_take(model, missing or given, reasons))
+    if options.kernel is not None or options.inclusion:
+        asked = "inclusion=True" if options.inclusion else f"kernel={options.kernel!r}"
+        raise ValueError(f"{asked} is for models with indicators, and this model has none.")
+    travel_time = TravelTime(0.5 * np.pi, 0.5 * np.pi)
+    if options.travel_time is not None:
+        travel_time = parse_travel_time(options.travel_time, AUGMENTATIONS["gaussian"])
+    trajectories = _parse_trajectories(options.trajectories, 0, single=True)
+    motion = Motion(AUGMENTATIONS["gaussian"], travel_time, trajectories)
+    gaussian = TruncatedGaussian(model, block, point)
+    names = ", ".join(w.name for w in block.weights)
+    move = TruncatedMove(gaussian, motion, names)
+    wrong = verify_truncated(model, gaussian, point)
+    if wrong:
+        raise ValueError(_mismatch(wrong))
+    start = TruncatedStart(model, move, point)
+    nothing = Block((), [], [])
+    return Assembly((), nothing, None, None, None, reasons, move, start, motion, block)
 
 
 def _general(

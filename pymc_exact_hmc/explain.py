@@ -17,6 +17,8 @@ from pymc_exact_hmc.model.forms import Form, RecognisedTerm
 from pymc_exact_hmc.model.recognise import Block
 from pymc_exact_hmc.model.sources import constant_scale
 from pymc_exact_hmc.model.switched import SwitchedBlock
+from pymc_exact_hmc.model.truncated_weights import TruncatedBlock
+from pymc_exact_hmc.truncated_move import TruncatedMove
 
 NOT_GIVEN = "it is not among the variables given"
 ORDER = [Form.SEPARABLE, Form.QUADRATIC, Form.LOCAL, Form.MULTILINEAR, Form.GENERIC]
@@ -104,6 +106,8 @@ def explain(model: Model | None = None, vars: Any = None) -> Explanation:
 
 def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     """Return the explanation of what was put together for a model."""
+    if assembly.truncated is not None:
+        return _explain_truncated(model, assembly, assembly.truncated)
     block, weights, general = assembly.block, assembly.weights, assembly.general
     parts = [f"{b.name} ({b.stop - b.start})" for b in block.layout]
     plural = "indicator" if block.d == 1 else "indicators"
@@ -129,6 +133,36 @@ def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     if general is not None:
         lines += [_general_line(name, general) for name in general.factor_names]
     return Explanation(taken, left, lines, _options(assembly), _notes(block))
+
+
+def _explain_truncated(model: Model, assembly: Assembly, block: TruncatedBlock) -> Explanation:
+    """Return the explanation of a model without indicators."""
+    parts = ", ".join(f"{w.name} ({w.stop - w.start})" for w in block.weights)
+    names = set(assembly.weight_names)
+    left = [
+        f"{rv.name} ({assembly.reasons.get(rv.name, NOT_GIVEN)})"
+        for rv in model.free_RVs
+        if rv.name not in names
+    ]
+    move = assembly.move
+    assert isinstance(move, TruncatedMove)
+    gaussian, walls = move.gaussian, move.gaussian.walls
+    when = "evaluated when other variables change" if gaussian.varies else "computed once"
+    lines = [FactorLine(f.name, "factor", "Gaussian", when, "", "") for f in block.factors]
+    lines += [FactorLine(w.name, "prior", "bounds", when, "", "") for w in block.bounded]
+    when = "evaluated when other variables change" if walls.varies else "computed once"
+    for name in block.constraints.names:
+        kinds = {wall.degree for wall in block.constraints.walls if wall.name == name}
+        kind = "linear walls" if kinds == {1} else "quadratic walls"
+        count = sum(label == name for label in walls.labels)
+        lines.append(FactorLine(name, "constraint", f"{count} {kind}", when, "", ""))
+    notes = []
+    if not walls.region.is_convex:
+        notes.append("The region is not convex: each flight is followed by a draw along a line.")
+    low, high = assembly.motion.travel_time
+    times = f"travel time {low:.3g}" if low == high else f"travel time {low:.3g} to {high:.3g}"
+    options = f"{times}, {assembly.motion.trajectories} per draw, reflections at walls"
+    return Explanation(f"Gaussian weights {parts}; no indicators", left, lines, options, notes)
 
 
 def _options(assembly: Assembly) -> str:

@@ -110,7 +110,17 @@ def why_not_weight(model: Model, rv: Tensor) -> str | None:
     transform = model.rvs_to_transforms.get(rv)
     if transform is not None and not isinstance(transform, LogTransform | IntervalTransform):
         return f"its transform {type(transform).__name__} is not a bound on each entry"
+    if transform is not None and not has_own_transform(op, transform):
+        # Such a transform cuts the prior, at bounds that are not those of the distribution.
+        return f"its transform {type(transform).__name__} is not that of its prior"
     return None
+
+
+def has_own_transform(op: Any, transform: Any) -> bool:
+    """Return whether a transform is the one that PyMC gives to a distribution by itself."""
+    if isinstance(transform, LogTransform):
+        return isinstance(op, HalfNormalRV | ExponentialRV)
+    return isinstance(transform, IntervalTransform) and isinstance(op, TruncatedNormalRV)
 
 
 def recognise_weights(

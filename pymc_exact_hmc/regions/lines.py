@@ -43,9 +43,7 @@ def make_line(region: Region) -> Line:
     """Return scratch memory for lines through a region of this size."""
     q, m = len(region.Q), region.g.size
     bent = q + int((region.product[: m - q] >= 0).sum())
-    return Line(
-        np.zeros((3, m)), np.zeros((3, 2 * bent + 1)), np.zeros(2 * bent + 2), np.zeros(2)
-    )
+    return Line(np.zeros((3, m)), np.zeros((3, 2 * bent + 1)), np.zeros(2 * bent + 2), np.zeros(2))
 
 
 @kernel

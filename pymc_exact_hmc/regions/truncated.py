@@ -35,16 +35,20 @@ REFLECTIONS, REJECTED = range(2)
 
 
 class Scratch(NamedTuple):
-    """Scratch memory of a transition, and its counters: reflections, and flights not taken."""
+    """Scratch memory of a transition, and its counters: reflections, and flights not taken.
+
+    ``energy`` is that of the particle before and after the flight.
+    """
 
     flight: Flight
     line: Line
     counts: npt.NDArray[np.int64]
+    energy: npt.NDArray[np.float64]
 
 
 def make_scratch(region: Region) -> Scratch:
     """Return scratch memory for transitions in a region of this size."""
-    return Scratch(make_flight(region), make_line(region), np.zeros(2, np.int64))
+    return Scratch(make_flight(region), make_line(region), np.zeros(2, np.int64), np.zeros(2))
 
 
 @kernel
@@ -56,7 +60,9 @@ def truncated_transition(region, law, scratch, w, time, lines, stream):
     flight, counts = scratch.flight, scratch.counts
     counts[REFLECTIONS] = counts[REJECTED] = 0
     launch(region, law.root, flight, w, stream)
+    scratch.energy[0] = energy_of(law.A, law.mu, flight.particle)
     fly(region, law.mu, law.Sigma, flight, time)
+    scratch.energy[1] = energy_of(law.A, law.mu, flight.particle)
     counts[REFLECTIONS] += flight.counts[CONTACTS]
     land(region, flight, w, counts)
     for _ in range(lines):
@@ -77,6 +83,19 @@ def launch(region, root, flight, w, stream):
             total += root[i, j] * noise[j]
         v[i] = total
     orient(region, flight.walls, w)
+
+
+@kernel
+def energy_of(A, mu, particle):
+    """Return ½(w − μ)'A(w − μ) + ½v'Av."""
+    n, total = mu.size, 0.0
+    for i in range(n):
+        x, push, pull = particle[W, i] - mu[i], 0.0, 0.0
+        for j in range(n):
+            push += A[i, j] * particle[V, j]
+            pull += A[i, j] * (particle[W, j] - mu[j])
+        total += particle[V, i] * push + x * pull
+    return 0.5 * total
 
 
 @kernel
