@@ -11,6 +11,7 @@ from pymc.model import Model
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
 from pymc_exact_hmc.binary_move import BinaryMove, Motion
+from pymc_exact_hmc.constrained_move import ConstrainedMove, default_weights
 from pymc_exact_hmc.gated_move import KERNELS, GatedMove
 from pymc_exact_hmc.general_move import GeneralMove
 from pymc_exact_hmc.hyper_move import HyperMove
@@ -23,7 +24,9 @@ from pymc_exact_hmc.model.binaries import (
 )
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE, Point
+from pymc_exact_hmc.model.fences import FenceBlock, recognise_fence
 from pymc_exact_hmc.model.forms import Form
+from pymc_exact_hmc.model.gated_constraints import constraint_names
 from pymc_exact_hmc.model.general import GeneralBlock, GeneralGaussian, recognise_general
 from pymc_exact_hmc.model.hyperparameters import HyperBlock, recognise_hyperparameters
 from pymc_exact_hmc.model.natural import place_weights
@@ -71,7 +74,9 @@ class Options:
     inclusion: bool = False
 
 
-Move: TypeAlias = BinaryMove | GatedMove | GeneralMove | SwitchedMove | TruncatedMove
+Move: TypeAlias = (
+    BinaryMove | GatedMove | GeneralMove | SwitchedMove | TruncatedMove | ConstrainedMove
+)
 General: TypeAlias = GeneralBlock | SwitchedBlock
 
 
@@ -89,6 +94,7 @@ class Assembly:
     start: Start | TruncatedStart
     motion: Motion
     truncated: TruncatedBlock | None = None
+    fence: FenceBlock | None = None
 
     @property
     def weight_names(self) -> list[str]:
@@ -119,22 +125,25 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     weights, gaussian = None, None
     general: General | None = None
     reasons: dict[str, str] = {}
+    fence: FenceBlock | None = None
     if wanted and options.kernel in (None, *KERNELS):
-        weights, gaussian, reasons = _weights(model, layout, point, options, among)
+        weights, gaussian, fence, reasons = _weights(model, layout, point, options, among)
     if wanted and weights is None and options.kernel in (None, "general"):
         general, more = _general(model, layout, point, options, among)
         reasons = more | reasons
     hyper = None
     if wanted and options.kernel != "binary":
-        hyper, more = recognise_hyperparameters(
-            model, layout, weights, gaussian, point, among=among
-        )
+        # Constraints cut the slabs of all weights at once: none can be integrated out, and
+        # what reaches them is left to steps that take all weights as given.
+        reached = (weights, gaussian) if fence is None else (None, None)
+        hyper, more = recognise_hyperparameters(model, layout, *reached, point, among=among)
         reasons = _merge_reasons(reasons, more)
-        if hyper and not verify_hyperparameters(model, hyper, weights, gaussian, layout, point):
+        if hyper and not verify_hyperparameters(model, hyper, *reached, layout, point):
             raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
-    _refuse_unfit(options, others, weights, general, hyper, reasons)
-    hyper_move = None if hyper is None else HyperMove(hyper, gaussian)
+    _refuse_unfit(options, others, weights, general, hyper, reasons, fenced=fence is not None)
+    hyper_move = None if hyper is None else HyperMove(hyper, gaussian if fence is None else None)
     consumed = {p.name for p in weights.predictors} if weights is not None else set()
+    consumed |= set(fence.constraints.names) if fence is not None else set()
     consumed |= set(general.factor_names) if general is not None else set()
     block = recognise(model, layout, point, without=consumed)
     coefficients = Coefficients(block.terms, layout, point)
@@ -149,21 +158,36 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         placed = place_weights(model, weights.weights)
         turns = (motion.travel_time.shortest / np.pi, motion.travel_time.longest / np.pi)
         kernel = options.kernel or "sheared"
-        move = GatedMove(
-            coefficients,
-            gaussian,
-            placed,
-            motion,
-            kernel,
-            half_turns=turns,
-            hyper=hyper_move,
-            inclusion=options.inclusion,
-        )
+        if fence is None:
+            move = GatedMove(
+                coefficients,
+                gaussian,
+                placed,
+                motion,
+                kernel,
+                half_turns=turns,
+                hyper=hyper_move,
+                inclusion=options.inclusion,
+            )
+        else:
+            default = default_weights(model, placed, [w.rv for w in weights.weights], point)
+            move = ConstrainedMove(
+                coefficients,
+                gaussian,
+                placed,
+                motion,
+                fence.walls,
+                half_turns=turns,
+                hyper=hyper_move,
+                default=default,
+            )
     else:
         move = BinaryMove(coefficients, motion, hyper=hyper_move)
     most = None if weights is None else MAX_ACTIVE_AT_START
     first = Start(model, block, factors, start, most=most)
-    return Assembly(layout, block, weights, general, hyper, reasons, move, first, motion)
+    return Assembly(
+        layout, block, weights, general, hyper, reasons, move, first, motion, fence=fence
+    )
 
 
 def _without_indicators(model: Model, given: list[Any], point: Point, options: Options) -> Assembly:
@@ -266,6 +290,8 @@ def _refuse_unfit(
     general: General | None,
     hyper: HyperBlock | None,
     reasons: dict[str, str],
+    *,
+    fenced: bool,
 ) -> None:
     """Refuse variables that were given but cannot be taken, and a kernel that does not fit."""
     taken = {w.name for w in weights.weights} if weights is not None else set()
@@ -275,6 +301,8 @@ def _refuse_unfit(
         if rv.name not in taken | scales:
             reason = reasons.get(rv.name) or f"{why_not_binary(rv)}, and no indicator multiplies it"
             raise ValueError(f"ExactBinaryHMC cannot take {rv.name}: {reason}.")
+    if options.inclusion and fenced:
+        raise ValueError("inclusion=True is not available for weights under constraints.")
     if options.inclusion and weights is None:
         raise ValueError(
             "inclusion=True needs weights that indicators switch on and off in a Gaussian "
@@ -305,19 +333,25 @@ def _weights(
     point: Point,
     options: Options,
     among: list[Any] | None,
-) -> tuple[WeightBlock | None, WeightCoefficients | None, dict[str, str]]:
-    """Recognise gated weights and verify them."""
-    weights, reasons = recognise_weights(model, layout, point, among=among)
+) -> tuple[WeightBlock | None, WeightCoefficients | None, FenceBlock | None, dict[str, str]]:
+    """Recognise gated weights and verify them, with constraints on them if there are any."""
+    names = frozenset(constraint_names(model, layout, point, among))
+    weights, reasons = recognise_weights(model, layout, point, among=among, constraints=names)
     if weights is None:
-        return None, None, reasons
+        return None, None, None, reasons
     gaussian = WeightCoefficients(model, weights, layout, point)
-    reason = _why_not_gated(weights, gaussian, point) or _why_not_kernel(options, gaussian)
+    fence, reason = None, _why_not_gated(weights, gaussian, point)
+    if not reason and names:
+        fence, reason, wrong = recognise_fence(model, weights, gaussian, layout, point)
+        if wrong:
+            raise ValueError(_mismatch(wrong))
+    reason = reason or _why_not_kernel(options, gaussian, fenced=fence is not None)
     if reason:
-        return None, None, reasons | {w.name: reason for w in weights.weights}
+        return None, None, None, reasons | {w.name: reason for w in weights.weights}
     wrong = verify_weights(model, weights, gaussian, layout, point)
     if wrong:
         raise ValueError(_mismatch(wrong))
-    return weights, gaussian, reasons
+    return weights, gaussian, fence, reasons
 
 
 def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Point) -> str:
@@ -338,12 +372,14 @@ def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Po
     return ""
 
 
-def _why_not_kernel(options: Options, gaussian: WeightCoefficients) -> str:
+def _why_not_kernel(options: Options, gaussian: WeightCoefficients, *, fenced: bool) -> str:
     gated = gaussian.block.gate >= 0
     flat = bool((gaussian.block.coefficients[LAMBDA][gated] <= 0).any())
     if options.kernel == "paper" and flat:
         return "the paper's kernel needs a Gaussian slab, not an exponential one"
-    if options.augmentation != "gaussian" and gaussian.block.is_truncated:
+    if fenced and options.kernel == "paper":
+        return "the paper's kernel does not know constraints"
+    if options.augmentation != "gaussian" and (fenced or gaussian.block.is_truncated):
         return "truncated weights need the Gaussian augmentation"
     return ""
 

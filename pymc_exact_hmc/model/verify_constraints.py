@@ -12,8 +12,7 @@ from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
 from pymc_exact_hmc.model.verify import close
 from pymc_exact_hmc.model.verify_weights import inside
-from pymc_exact_hmc.model.walls import Walls
-from pymc_exact_hmc.regions.region import factor_value
+from pymc_exact_hmc.regions.region import Region, factor_value
 
 Vector = npt.NDArray[np.float64]
 STATES = 6
@@ -49,7 +48,8 @@ def verify_truncated(model: Model, gaussian: TruncatedGaussian, point: Point) ->
             if not np.allclose(read, w, rtol=1e-9, atol=1e-12):
                 return "the transform of " + ", ".join(x.name for x in block.weights)
             potentials = np.asarray(results[len(names) : len(variables)], dtype=float)
-            wrong = _disagrees(gaussian.walls, w, potentials, constraints)
+            walls = gaussian.walls
+            wrong = disagreement(walls.region, walls.labels, w, potentials, constraints)
             if wrong:
                 return wrong
             values = np.asarray(results[: len(names)], dtype=float)
@@ -82,11 +82,12 @@ def _random_weights(gaussian: TruncatedGaussian, rng: np.random.Generator, k: in
     return w
 
 
-def _disagrees(walls: Walls, w: Vector, potentials: Vector, names: list[str]) -> str:
-    """Return a constraint whose potential and whose walls do not agree at w."""
-    region = walls.region
+def disagreement(
+    region: Region, labels: list[str], w: Vector, potentials: Vector, names: list[str]
+) -> str:
+    """Return a constraint whose potential and whose walls do not agree at w, or nothing."""
     for name, potential in zip(names, potentials, strict=True):
-        own = np.array([label == name for label in walls.labels])
+        own = np.array([label == name for label in labels])
         values = np.array([factor_value(region, k, w) for k in np.flatnonzero(own)])
         size = np.abs(region.F[own]) @ np.abs(w) + np.abs(region.g[own])
         if (np.abs(values) <= ROUNDING * (size + 1e-300)).any():

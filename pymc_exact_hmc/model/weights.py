@@ -87,6 +87,7 @@ class Search:
     layout: tuple[BinaryVariable, ...]
     point: dict[str, np.ndarray]
     reasons: dict[str, str] = field(default_factory=dict)
+    constraints: frozenset[str] = frozenset()
 
     def parents(self, var: Tensor) -> set[Tensor]:
         """Return the random variables that enter a variable directly."""
@@ -129,12 +130,13 @@ def recognise_weights(
     point: dict[str, np.ndarray],
     *,
     among: list[Tensor] | None = None,
+    constraints: frozenset[str] = frozenset(),
 ) -> tuple[WeightBlock | None, dict[str, str]]:
     """Return the block of weights that meet an indicator, and why others were not taken.
 
-    ``among`` limits what may be taken.
+    ``among`` limits what may be taken; potentials named in ``constraints`` are passed over.
     """
-    search = Search(model, layout, point)
+    search = Search(model, layout, point, constraints=constraints)
     indicators = {model.values_to_rvs[binary.value] for binary in layout}
     rvs = []
     for rv in model.free_RVs:
@@ -145,7 +147,8 @@ def recognise_weights(
             rvs.append(rv)
         elif rv not in indicators and rv.type.dtype.startswith("float"):
             search.reasons[rv.name] = reason
-    factors = [*model.basic_RVs, *model.potentials]
+    potentials = [var for var in model.potentials if var.name not in constraints]
+    factors = [*model.basic_RVs, *potentials]
     entering = {var: search.parents(var) for var in factors}
     while True:
         before = len(rvs)
@@ -246,7 +249,7 @@ def _resolve_gates(
 
 def _in_units(search: Search, block: WeightBlock) -> WeightBlock:
     """Measure weights in units, if their coefficients then do not change any more."""
-    if not any(predictor.random for predictor in block.predictors):
+    if search.constraints or not any(predictor.random for predictor in block.predictors):
         return block
     unknowns = {b.value for b in search.layout} | {w.value for w in block.weights}
     pulled = [pull_units(p.mean, block.weights, unknowns, search.point) for p in block.predictors]

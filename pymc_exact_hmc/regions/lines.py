@@ -24,13 +24,13 @@ Matrix = npt.NDArray[np.float64]
 ALPHA, BETA, GAMMA = range(3)
 LOW, HIGH, LOG_MASS = range(3)
 # Places in ``Line.total``.
-COUNT, LOG_TOTAL = range(2)
+COUNT, LOG_TOTAL, CURVATURE, SLOPE = range(4)
 
 
 class Line(NamedTuple):
     """Scratch memory: coefficients of the factors, and the segments in the region.
 
-    ``total`` holds the number of segments and the logarithm of the mass on all of them.
+    ``total`` holds the number of segments, the logarithm of the mass on all of them, D and ρ.
     """
 
     factors: Matrix
@@ -43,7 +43,7 @@ def make_line(region: Region) -> Line:
     """Return scratch memory for lines through a region of this size."""
     q, m = len(region.Q), region.g.size
     bent = q + int((region.product[: m - q] >= 0).sum())
-    return Line(np.zeros((3, m)), np.zeros((3, 2 * bent + 1)), np.zeros(2 * bent + 2), np.zeros(2))
+    return Line(np.zeros((3, m)), np.zeros((3, 2 * bent + 1)), np.zeros(2 * bent + 2), np.zeros(4))
 
 
 @kernel
@@ -76,7 +76,7 @@ def find_segments(region, line, D, rho):
     coefficients, roots, total = line.factors, line.roots, line.total
     m, low, high = region.g.size, -np.inf, np.inf
     first = m - region.Q.shape[0]
-    total[COUNT], total[LOG_TOTAL] = 0.0, -np.inf
+    total[COUNT], total[LOG_TOTAL], total[CURVATURE], total[SLOPE] = 0.0, -np.inf, D, rho
     for k in range(first):
         if region.product[k] < 0:
             alpha, beta = coefficients[ALPHA, k], coefficients[BETA, k]
@@ -145,10 +145,10 @@ def allowed(region, line, x, first):
             return False
         if p >= 0 and value < 0.0:
             sign[p] = -sign[p]
+    lowest = 1.0
     for p in range(sign.size):
-        if sign[p] < 0.0:
-            return False
-    return True
+        lowest = min(lowest, sign[p])
+    return lowest > 0.0
 
 
 @kernel
@@ -169,8 +169,9 @@ def add_segment(line, low, high, D, rho):
 
 
 @kernel
-def draw_on_line(stream, line, D, rho):
+def draw_on_line(stream, line):
     """Return a draw from exp(−½Dx² + ρx) on the segments; not a number if there are none."""
+    D, rho = line.total[CURVATURE], line.total[SLOPE]
     count, segments = int(line.total[COUNT]), line.segments
     if count == 0:
         return np.nan

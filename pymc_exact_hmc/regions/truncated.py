@@ -130,7 +130,7 @@ def run_along_line(region, law, scratch, w, stream):
         rho += pull * v[i]
     trace_line(region, line, w, v)
     find_segments(region, line, D, rho)
-    x = draw_on_line(stream, line, D, rho)
+    x = draw_on_line(stream, line)
     for i in range(n):
         trial[i] = w[i] + x * v[i]
     # Not a number, or rounding at an end of a segment.
