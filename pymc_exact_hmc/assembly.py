@@ -30,6 +30,7 @@ from pymc_exact_hmc.model.gated_constraints import constraint_names
 from pymc_exact_hmc.model.general import GeneralBlock, GeneralGaussian, recognise_general
 from pymc_exact_hmc.model.hyperparameters import HyperBlock, recognise_hyperparameters
 from pymc_exact_hmc.model.natural import place_weights
+from pymc_exact_hmc.model.parents import direct_parents
 from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
 from pymc_exact_hmc.model.starts import Start
@@ -63,6 +64,9 @@ MOST_INDICATORS_PER_WEIGHT = 4
 """With more, as in mixtures, indicators are better moved with the weights given."""
 
 
+FENCED = "weights under constraints cannot be integrated out, so it is sampled given all of them"
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user asked for, as given."""
@@ -74,9 +78,8 @@ class Options:
     inclusion: bool = False
 
 
-Move: TypeAlias = (
-    BinaryMove | GatedMove | GeneralMove | SwitchedMove | TruncatedMove | ConstrainedMove
-)
+Weighted: TypeAlias = GatedMove | GeneralMove | SwitchedMove | TruncatedMove | ConstrainedMove
+Move: TypeAlias = BinaryMove | Weighted
 General: TypeAlias = GeneralBlock | SwitchedBlock
 
 
@@ -138,6 +141,8 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         reached = (weights, gaussian) if fence is None else (None, None)
         hyper, more = recognise_hyperparameters(model, layout, *reached, point, among=among)
         reasons = _merge_reasons(reasons, more)
+        if fence is not None and weights is not None:
+            reasons |= dict.fromkeys(_parents_of(model, weights), FENCED)
         if hyper and not verify_hyperparameters(model, hyper, *reached, layout, point):
             raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
     _refuse_unfit(options, others, weights, general, hyper, reasons, fenced=fence is not None)
@@ -188,6 +193,14 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     return Assembly(
         layout, block, weights, general, hyper, reasons, move, first, motion, fence=fence
     )
+
+
+def _parents_of(model: Model, weights: WeightBlock) -> set[str]:
+    """Return the free variables in the priors of weights and in their likelihoods."""
+    ends = [w.rv for w in weights.weights] + [model[p.name] for p in weights.predictors]
+    own = {w.rv for w in weights.weights}
+    parents = {rv for end in ends for rv in direct_parents(model, end)}
+    return {rv.name for rv in parents - own if rv in model.free_RVs and why_not_binary(rv)}
 
 
 def _without_indicators(model: Model, given: list[Any], point: Point, options: Options) -> Assembly:

@@ -85,10 +85,8 @@ def _of_log_indicator(tensor: Tensor, unknowns: set[Tensor]) -> Iterator[Margin]
         yield from _of_log_indicator(node.inputs[1], unknowns)
     elif isinstance(op, scalar.Log):
         yield from _of_unit_indicator(node.inputs[0], unknowns)
-    elif (
-        isinstance(op, scalar.Add | scalar.Cast | scalar.Identity)
-        or isinstance(node.op, tensor_math.Sum)
-        or isinstance(node.op, WRAPPERS)
+    elif isinstance(op, scalar.Add | scalar.Cast | scalar.Identity) or isinstance(
+        node.op, (tensor_math.Sum, *WRAPPERS)
     ):
         for part in inside:
             yield from _of_log_indicator(part, unknowns)

@@ -98,4 +98,5 @@ def _step_towards(region: Region, law: Law, w: Vector, k: int, rng: np.random.Ge
         return law.mu + law.root @ rng.standard_normal(w.size)
     share = 1.0 + 0.5 * rng.random()
     extra = 0.05 * np.sqrt(square)
-    return w - (share * value - np.sign(-value) * extra) / square * along
+    moved: Vector = w - (share * value - np.sign(-value) * extra) / square * along
+    return moved

@@ -161,7 +161,7 @@ class Walls:
 
 
 def _numbered(product: list[int]) -> npt.NDArray[np.int64]:
-    """Number products from 0 on."""
+    """Return the numbers of products, made consecutive."""
     numbers = np.array(product, dtype=np.int64)
     used = np.unique(numbers[numbers >= 0])
     numbers[numbers >= 0] = np.searchsorted(used, numbers[numbers >= 0])
