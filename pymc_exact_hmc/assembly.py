@@ -48,8 +48,8 @@ from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_
 from pymc_exact_hmc.truncated_move import TruncatedMove, TruncatedStart
 from pymc_exact_hmc.weights.block import LAMBDA
 
-VAGUE = ("its prior is not", "it is a parameter")
-"""Openings of reasons against a weight that say little about a variable that is a scale."""
+AS_WEIGHT = ("the mean of", "it enters", "its transform")
+"""Openings of reasons that say more about a variable than why it is no hyperparameter."""
 HITS_PER_DRAW = 800
 """Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
@@ -391,7 +391,7 @@ def _why_not_kernel(options: Options, gaussian: WeightCoefficients, *, fenced: b
     if options.kernel == "paper" and flat:
         return "the paper's kernel needs a Gaussian slab, not an exponential one"
     if fenced and options.kernel == "paper":
-        return "the paper's kernel does not know constraints"
+        return "it enters constraints, which the paper's kernel does not know"
     if options.augmentation != "gaussian" and (fenced or gaussian.block.is_truncated):
         return "truncated weights need the Gaussian augmentation"
     return ""

@@ -96,11 +96,9 @@ def _factor_walls(
     if degrees[0] <= 2:
         return [Wall(name, margin.whole, max(degrees[0], 1), gated=gated)]
     if len(margin.factors) > 1 and max(degrees[1:]) <= 2:
-        unknowns = {w.value for w in weights} | {b.value for b in layout}
-        touched = [not unknowns.isdisjoint(ancestors([factor])) for factor in margin.factors]
-        rest = [f for f, inside in zip(margin.factors, touched, strict=True) if not inside]
-        pairs = zip(margin.factors, degrees[1:], touched, strict=True)
-        bent = [(factor, degree) for factor, degree, inside in pairs if inside]
+        pairs = list(zip(margin.factors, degrees[1:], strict=True))
+        bent = [(factor, degree) for factor, degree in pairs if degree > 0]
+        rest = [factor for factor, degree in pairs if degree == 0]
         # What multiplies the polynomials matters by its sign alone.
         bent[0] = prod([bent[0][0], *rest]), bent[0][1]
         return [Wall(name, factor, max(degree, 1), base, gated) for factor, degree in bent]

@@ -59,8 +59,8 @@ def read_gated_constraints(
     for wall in constraints.walls:
         if wall.gated and not _is_gated(wall, weights, layout, point):
             return constraints, (
-                f"{wall.name} depends on indicators in another way than through weights times "
-                "their indicators"
+                f"it enters {wall.name}, which depends on indicators in another way than through "
+                "weights times their indicators"
             )
     return constraints, ""
 
@@ -80,10 +80,10 @@ def gated_walls(
 def why_not_fenced(block: Block, walls: Walls, carried: np.ndarray) -> str:
     """Return why weights with these walls cannot be moved, or nothing."""
     if (np.diff(block.gates[START])[block.gates[SOLE, :-1] < 0] > 1).any():
-        return "constraints on weights that share an indicator are not supported"
+        return "it enters constraints, and weights share an indicator"
     slabs = block.coefficients[LAMBDA]
     if ((carried == 1) & (block.gate >= 0) & (slabs <= 0)).any():
-        return "a constraint on raw weights needs a Gaussian slab, not an exponential one"
+        return "it enters a constraint on raw weights, which needs a Gaussian slab"
     return ""
 
 

@@ -70,10 +70,7 @@ def first_root(arc, longest):
         cos_2, sin_2 = 1.0 - 2.0 * sin * sin, 2.0 * sin * cos
         f = a + c1 * cos + s1 * sin + c2 * cos_2 + s2 * sin_2
         slope = s1 * cos - c1 * sin + 2.0 * (s2 * cos_2 - c2 * sin_2)
-        if t == 0.0:
-            # Exactly: the start was put on the wall, or inside.
-            f = max(a + c1 + c2, 0.0)
-        if f <= (0.0 if t == 0.0 else tiny) and slope < 0.0:
+        if f <= tiny and slope < 0.0:
             return t
         f = max(f, 0.0)
         wait = (slope + math.sqrt(slope * slope + 2.0 * bend * f)) / bend

@@ -4,7 +4,8 @@
 
 All weights are present. Factors on raw w cut the slabs of closed weights as well, jointly, so
 that these cannot be integrated out; gated factors see closed weights as 0. One call is a
-flight of w at the given s (see ``truncated``), then hits of the walls of the indicators.
+flight of w at the given s (see ``truncated``) and hits of the walls of the indicators with w
+where it is, in an order that a coin decides, so that the call is reversible as its parts are.
 
 **A hit of gate j.** Given the other indicators, split all states into *fans*, one for each
 place w⁰ of the weights that are on and each place of the closed ones: the closed states with
@@ -117,19 +118,34 @@ def fenced_transition(prior, block, active, fence, walls, clocks, s, w, stream, 
     if active.counts[SINGULAR] > 0:
         return
     show(fence.region, fence.shown, block.gate, s)
-    soar(block, active, fence, w, clocks.w_time, stream)
-    if fence.shown.Q.shape[0] + fence.shown.sign.size > 0:
-        run(block, active, fence, w, stream)
+    bent = fence.shown.Q.shape[0] + fence.shown.sign.size > 0
+    first = uniform(stream) < 0.5
+    if first:
+        soar(block, active, fence, w, clocks.w_time, stream)
+        if bent:
+            run(block, active, fence, w, stream)
+    look_around(active, w)
+    hit_walls(prior, block, active, fence, walls, clocks, s, w, stream, tally)
+    if not first and active.counts[SINGULAR] == 0:
+        if bent:
+            run(block, active, fence, w, stream)
+        soar(block, active, fence, w, clocks.w_time, stream)
+    draw_apart(block.coefficients, active.place, fence.carried, w, stream)
+    attempts.contacts[0] += counts[REFLECTIONS]
+
+
+@kernel
+def hit_walls(prior, block, active, fence, walls, clocks, s, w, stream, tally):
+    """Let the walls of the indicators be hit, with w where it is."""
     half_turns = draw_schedule(stream, clocks, walls.order, walls.phase, walls.kinetic)
     n, k, cycle = s.size, 0, 0
-    look_around(active, w)
     while n > 0 and active.counts[SINGULAR] == 0:
         if not cycle + walls.phase[k] <= half_turns:
             break
         g, e = walls.order[k], walls.kinetic[k]
         drop = energy_drop(prior, s, g)
         held = uniform(stream) < clocks.held
-        drop += hit(block, active, fence, s, w, g, held, e + drop, stream)
+        drop += hit(block, active, fence, s, w, g, held, e + drop)
         tally.hits[0] += 1
         if e + drop > 0.0 and take(block, active, fence, s, w, g, stream):
             s[g] ^= 1
@@ -143,8 +159,6 @@ def fenced_transition(prior, block, active, fence, walls, clocks, s, w, stream, 
         k += 1
         if k == n:
             k, cycle = 0, cycle + 1
-    draw_apart(block.coefficients, active.place, fence.carried, w, stream)
-    attempts.contacts[0] += counts[REFLECTIONS]
 
 
 @kernel
@@ -236,7 +250,7 @@ def run(block, active, fence, w, stream):
 
 
 @kernel
-def hit(block, active, fence, s, w, g, held, energy, stream):
+def hit(block, active, fence, s, w, g, held, energy):
     """Return ±L of gate g; leaves the two lines, and in X and NORMAL w⁰ and the direction.
 
     ``energy`` is what the prior leaves: a closed gate that would bounce without the region
@@ -267,7 +281,6 @@ def hit(block, active, fence, s, w, g, held, energy, stream):
     Lambda, lam = block.coefficients[LAMBDA, j], block.coefficients[LAM, j]
     find_segments(view, closed_line, Lambda, lam)
     show_column(fence.region, view, block.gate, s, j, not closed)
-    # Kept for the draw: the line that is crossed to, and its Gaussian.
     odds = line.total[LOG_TOTAL] - closed_line.total[LOG_TOTAL]
     here = closed_line if closed else line
     if not here.total[COUNT] > 0.0:

@@ -3,7 +3,7 @@
 The velocity is drawn afresh, the flight is a reversible map that preserves volume and energy,
 and a flight that was given up, or that rounding left outside, keeps the old state: the same is
 true of the way back. In a region that is not convex a draw from the exact conditional along a
-random line follows (hit and run), which also reaches pieces that a flight cannot.
+random line comes before or after (hit and run), which also reaches pieces that a flight cannot.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pymc_exact_hmc.compilation import kernel
+from pymc_exact_hmc.random_stream import uniform
 from pymc_exact_hmc.regions.flight import (
     CONTACTS,
     GIVEN_UP,
@@ -53,20 +54,26 @@ def make_scratch(region: Region) -> Scratch:
 
 @kernel
 def truncated_transition(region, law, scratch, w, time, lines, stream):
-    """Move w in place: a flight of this time, then draws along ``lines`` random lines.
+    """Move w in place: a flight of this time, and draws along ``lines`` random lines.
 
-    The Gram matrix of the walls must be up to date: see ``measure_walls``.
+    A coin decides which come first, so that the call is reversible. The Gram matrix of the
+    walls must be up to date: see ``measure_walls``.
     """
     flight, counts = scratch.flight, scratch.counts
     counts[REFLECTIONS] = counts[REJECTED] = 0
+    first = lines > 0 and uniform(stream) < 0.5
+    if first:
+        for _ in range(lines):
+            run_along_line(region, law, scratch, w, stream)
     launch(region, law.root, flight, w, stream)
     scratch.energy[0] = energy_of(law.A, law.mu, flight.particle)
     fly(region, law.mu, law.Sigma, flight, time)
     scratch.energy[1] = energy_of(law.A, law.mu, flight.particle)
     counts[REFLECTIONS] += flight.counts[CONTACTS]
     land(region, flight, w, counts)
-    for _ in range(lines):
-        run_along_line(region, law, scratch, w, stream)
+    if not first:
+        for _ in range(lines):
+            run_along_line(region, law, scratch, w, stream)
 
 
 @kernel
