@@ -48,8 +48,8 @@ from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_
 from pymc_exact_hmc.truncated_move import TruncatedMove, TruncatedStart
 from pymc_exact_hmc.weights.block import LAMBDA
 
-AS_WEIGHT = ("the mean of", "it enters", "its transform")
-"""Openings of reasons that say more about a variable than why it is no hyperparameter."""
+VAGUE = ("its prior is not", "it is a parameter")
+"""Openings of reasons against a weight that say little about a variable that is a scale."""
 HITS_PER_DRAW = 800
 """Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
