@@ -11,22 +11,35 @@ from pymc.model import Model
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
 from pymc_exact_hmc.binary_move import BinaryMove, Motion
+from pymc_exact_hmc.constrained_move import ConstrainedMove, default_weights
 from pymc_exact_hmc.gated_move import KERNELS, GatedMove
 from pymc_exact_hmc.general_move import GeneralMove
 from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.joint_probit_move import JointProbitMove, is_probit
-from pymc_exact_hmc.model.binaries import BinaryVariable, lay_out, select_variables, why_not_binary
+from pymc_exact_hmc.model.binaries import (
+    BinaryVariable,
+    lay_out,
+    nothing_to_take,
+    select_variables,
+    why_not_binary,
+)
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE, Point
+from pymc_exact_hmc.model.fences import FenceBlock, recognise_fence
 from pymc_exact_hmc.model.forms import Form
+from pymc_exact_hmc.model.gated_constraints import constraint_names
 from pymc_exact_hmc.model.general import GeneralBlock, GeneralGaussian, recognise_general
 from pymc_exact_hmc.model.hyperparameters import HyperBlock, recognise_hyperparameters
 from pymc_exact_hmc.model.natural import place_weights
+from pymc_exact_hmc.model.parents import direct_parents
 from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
 from pymc_exact_hmc.model.starts import Start
 from pymc_exact_hmc.model.switched import SwitchedBlock, SwitchedCoefficients, recognise_switched
+from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
+from pymc_exact_hmc.model.truncated_weights import TruncatedBlock, recognise_truncated
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
+from pymc_exact_hmc.model.verify_constraints import verify_truncated
 from pymc_exact_hmc.model.verify_hyperparameters import verify_hyperparameters
 from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.verify_weights import verify_weights
@@ -34,6 +47,7 @@ from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
 from pymc_exact_hmc.switched_move import SwitchedMove
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
+from pymc_exact_hmc.truncated_move import TruncatedMove, TruncatedStart
 from pymc_exact_hmc.weights.block import LAMBDA
 
 VAGUE = ("its prior is not", "it is a parameter")
@@ -52,6 +66,9 @@ MOST_INDICATORS_PER_WEIGHT = 4
 """With more, as in mixtures, indicators are better moved with the weights given."""
 
 
+FENCED = "weights under constraints cannot be integrated out, so it is sampled given all of them"
+
+
 @dataclass(frozen=True)
 class Options:
     """What the user asked for, as given."""
@@ -63,7 +80,8 @@ class Options:
     inclusion: bool = False
 
 
-Move: TypeAlias = BinaryMove | GatedMove | GeneralMove | SwitchedMove
+Weighted: TypeAlias = GatedMove | GeneralMove | SwitchedMove | TruncatedMove | ConstrainedMove
+Move: TypeAlias = BinaryMove | Weighted
 General: TypeAlias = GeneralBlock | SwitchedBlock
 
 
@@ -78,14 +96,18 @@ class Assembly:
     hyper: HyperBlock | None
     reasons: dict[str, str]
     move: Move
-    start: Start
+    start: Start | TruncatedStart
     motion: Motion
+    truncated: TruncatedBlock | None = None
+    fence: FenceBlock | None = None
 
     @property
     def weight_names(self) -> list[str]:
         """The names of the continuous variables that are moved with the indicators."""
         if self.general is not None:
             return [w.name for w in self.general.weights]
+        if self.truncated is not None:
+            return [w.name for w in self.truncated.weights]
         return [] if self.weights is None else [w.name for w in self.weights.weights]
 
     @property
@@ -100,29 +122,36 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     """Recognise a model, verify what was recognised, and make the move for it."""
     _check_options(options)
     values, others = select_variables(model, user_vars)
+    if not values:
+        return _without_indicators(model, others, point, options)
     layout = lay_out(values, point)
     wanted = user_vars is None or bool(others)
     among = None if user_vars is None else others
     weights, gaussian = None, None
     general: General | None = None
     reasons: dict[str, str] = {}
+    fence: FenceBlock | None = None
     if wanted and options.kernel in (None, *KERNELS):
-        weights, gaussian, reasons = _weights(model, layout, point, options, among)
+        weights, gaussian, fence, reasons = _weights(model, layout, point, options, among)
     if wanted and weights is None and options.kernel in (None, "general"):
         general, more = _general(model, layout, point, options, among)
         reasons = more | reasons
     hyper = None
     if wanted and options.kernel != "binary":
-        hyper, more = recognise_hyperparameters(
-            model, layout, weights, gaussian, point, among=among
-        )
+        # Constraints cut the slabs of all weights at once: none can be integrated out, and
+        # what reaches them is left to steps that take all weights as given.
+        reached = (weights, gaussian) if fence is None else (None, None)
+        hyper, more = recognise_hyperparameters(model, layout, *reached, point, among=among)
         reasons = _merge_reasons(reasons, more)
-        if hyper and not verify_hyperparameters(model, hyper, weights, gaussian, layout, point):
+        if fence is not None and weights is not None:
+            reasons |= dict.fromkeys(_parents_of(model, weights), FENCED)
+        if hyper and not verify_hyperparameters(model, hyper, *reached, layout, point):
             raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
-    _refuse_unfit(options, others, weights, general, hyper, reasons)
+    _refuse_unfit(options, others, weights, general, hyper, reasons, fenced=fence is not None)
     held = options.kernel == "paper"
-    hyper_move = None if hyper is None else HyperMove(hyper, gaussian, held=held)
+    hyper_move = None if hyper is None else HyperMove(hyper, reached[1], held=held)
     consumed = {p.name for p in weights.predictors} if weights is not None else set()
+    consumed |= set(fence.constraints.names) if fence is not None else set()
     consumed |= set(general.factor_names) if general is not None else set()
     block = recognise(model, layout, point, without=consumed)
     coefficients = Coefficients(block.terms, layout, point)
@@ -137,23 +166,71 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         placed = place_weights(model, weights.weights)
         turns = (motion.travel_time.shortest / np.pi, motion.travel_time.longest / np.pi)
         kernel = options.kernel or "sheared"
-        joint = isinstance(motion.augmentation, Gaussian) and options.kernel == "paper"
-        kind = JointProbitMove if joint and is_probit(gaussian) else GatedMove
-        move = kind(
-            coefficients,
-            gaussian,
-            placed,
-            motion,
-            kernel,
-            half_turns=turns,
-            hyper=hyper_move,
-            inclusion=options.inclusion,
-        )
+        if fence is None:
+            joint = isinstance(motion.augmentation, Gaussian) and options.kernel == "paper"
+            kind = JointProbitMove if joint and is_probit(gaussian) else GatedMove
+            move = kind(
+                coefficients,
+                gaussian,
+                placed,
+                motion,
+                kernel,
+                half_turns=turns,
+                hyper=hyper_move,
+                inclusion=options.inclusion,
+            )
+        else:
+            default = default_weights(model, placed, [w.rv for w in weights.weights], point)
+            move = ConstrainedMove(
+                coefficients,
+                gaussian,
+                placed,
+                motion,
+                fence.walls,
+                half_turns=turns,
+                hyper=hyper_move,
+                default=default,
+            )
     else:
         move = BinaryMove(coefficients, motion, hyper=hyper_move)
     most = None if weights is None else MAX_ACTIVE_AT_START
     first = Start(model, block, factors, start, most=most)
-    return Assembly(layout, block, weights, general, hyper, reasons, move, first, motion)
+    return Assembly(
+        layout, block, weights, general, hyper, reasons, move, first, motion, fence=fence
+    )
+
+
+def _parents_of(model: Model, weights: WeightBlock) -> set[str]:
+    """Return the free variables in the priors of weights and in their likelihoods."""
+    ends = [w.rv for w in weights.weights] + [model[p.name] for p in weights.predictors]
+    own = {w.rv for w in weights.weights}
+    parents = {rv for end in ends for rv in direct_parents(model, end)}
+    return {rv.name for rv in parents - own if rv in model.free_RVs and why_not_binary(rv)}
+
+
+def _without_indicators(model: Model, given: list[Any], point: Point, options: Options) -> Assembly:
+    """Put together the move of truncated Gaussian weights in a model without indicators."""
+    block, reasons = recognise_truncated(model, point, among=given or None)
+    missing = [] if block is None else [x for x in given if x not in {w.rv for w in block.weights}]
+    if block is None or missing:
+        raise ValueError(nothing_to_take(model, missing or given, reasons))
+    if options.kernel is not None or options.inclusion:
+        asked = "inclusion=True" if options.inclusion else f"kernel={options.kernel!r}"
+        raise ValueError(f"{asked} is for models with indicators, and this model has none.")
+    travel_time = TravelTime(0.5 * np.pi, 0.5 * np.pi)
+    if options.travel_time is not None:
+        travel_time = parse_travel_time(options.travel_time, AUGMENTATIONS["gaussian"])
+    trajectories = _parse_trajectories(options.trajectories, 0, single=True)
+    motion = Motion(AUGMENTATIONS["gaussian"], travel_time, trajectories)
+    gaussian = TruncatedGaussian(model, block, point)
+    names = ", ".join(w.name for w in block.weights)
+    move = TruncatedMove(gaussian, motion, names)
+    wrong = verify_truncated(model, gaussian, point)
+    if wrong:
+        raise ValueError(_mismatch(wrong))
+    start = TruncatedStart(model, move, point)
+    nothing = Block((), [], [])
+    return Assembly((), nothing, None, None, None, reasons, move, start, motion, block)
 
 
 def _general(
@@ -231,6 +308,8 @@ def _refuse_unfit(
     general: General | None,
     hyper: HyperBlock | None,
     reasons: dict[str, str],
+    *,
+    fenced: bool,
 ) -> None:
     """Refuse variables that were given but cannot be taken, and a kernel that does not fit."""
     taken = {w.name for w in weights.weights} if weights is not None else set()
@@ -240,6 +319,8 @@ def _refuse_unfit(
         if rv.name not in taken | scales:
             reason = reasons.get(rv.name) or f"{why_not_binary(rv)}, and no indicator multiplies it"
             raise ValueError(f"ExactBinaryHMC cannot take {rv.name}: {reason}.")
+    if options.inclusion and fenced:
+        raise ValueError("inclusion=True is not available for weights under constraints.")
     if options.inclusion and weights is None:
         raise ValueError(
             "inclusion=True needs weights that indicators switch on and off in a Gaussian "
@@ -270,20 +351,26 @@ def _weights(
     point: Point,
     options: Options,
     among: list[Any] | None,
-) -> tuple[WeightBlock | None, WeightCoefficients | None, dict[str, str]]:
-    """Recognise gated weights and verify them."""
-    weights, reasons = recognise_weights(model, layout, point, among=among)
+) -> tuple[WeightBlock | None, WeightCoefficients | None, FenceBlock | None, dict[str, str]]:
+    """Recognise gated weights and verify them, with constraints on them if there are any."""
+    names = frozenset(constraint_names(model, layout, point, among))
+    weights, reasons = recognise_weights(model, layout, point, among=among, constraints=names)
     if weights is None:
-        return None, None, reasons
+        return None, None, None, reasons
     gaussian = WeightCoefficients(model, weights, layout, point)
-    reason = _why_not_gated(weights, gaussian, point) or _why_not_kernel(options, gaussian)
+    fence, reason = None, _why_not_gated(weights, gaussian, point)
+    if not reason and names:
+        fence, reason, wrong = recognise_fence(model, weights, gaussian, layout, point)
+        if wrong:
+            raise ValueError(_mismatch(wrong))
+    reason = reason or _why_not_kernel(options, gaussian, fenced=fence is not None)
     if reason:
-        return None, None, reasons | {w.name: reason for w in weights.weights}
+        return None, None, None, reasons | {w.name: reason for w in weights.weights}
     check = verify_likelihoods if gaussian.latents else verify_weights
     wrong = check(model, weights, gaussian, layout, point)
     if wrong:
         raise ValueError(_mismatch(wrong))
-    return weights, gaussian, reasons
+    return weights, gaussian, fence, reasons
 
 
 def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Point) -> str:
@@ -304,12 +391,16 @@ def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Po
     return ""
 
 
-def _why_not_kernel(options: Options, gaussian: WeightCoefficients) -> str:
+def _why_not_kernel(options: Options, gaussian: WeightCoefficients, *, fenced: bool) -> str:
     gated = gaussian.block.gate >= 0
     flat = bool((gaussian.block.coefficients[LAMBDA][gated] <= 0).any())
     if options.kernel == "paper" and flat:
         return "the paper's kernel needs a Gaussian slab, not an exponential one"
-    if options.augmentation != "gaussian" and gaussian.block.is_truncated:
+    if fenced and gaussian.latents:
+        return "it enters constraints, which need a Gaussian likelihood"
+    if fenced and options.kernel == "paper":
+        return "it enters constraints, which the paper's kernel does not know"
+    if options.augmentation != "gaussian" and (fenced or gaussian.block.is_truncated):
         return "truncated weights need the Gaussian augmentation"
     return ""
 

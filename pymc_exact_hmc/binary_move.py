@@ -38,7 +38,7 @@ class BinaryMove:
         d = coefficients.d
         self.tally: Tally = empty_tally(d)
         self.time = self.energy_error = 0.0
-        self.reflections = 0
+        self.reflections = self.rejected = 0
         self.inclusion = None
         self._workspace = make_workspace(d)
         self._bind()

@@ -12,11 +12,15 @@ from pymc_exact_hmc.assembly import Assembly, General
 from pymc_exact_hmc.binary_move import BinaryMove
 from pymc_exact_hmc.gated_move import GatedMove
 from pymc_exact_hmc.model.binaries import why_not_binary
+from pymc_exact_hmc.model.constraints import Constraints
 from pymc_exact_hmc.model.factors import Factor
 from pymc_exact_hmc.model.forms import Form, RecognisedTerm
 from pymc_exact_hmc.model.recognise import Block
 from pymc_exact_hmc.model.sources import constant_scale
 from pymc_exact_hmc.model.switched import SwitchedBlock
+from pymc_exact_hmc.model.truncated_weights import TruncatedBlock
+from pymc_exact_hmc.model.walls import Walls
+from pymc_exact_hmc.truncated_move import TruncatedMove
 
 NOT_GIVEN = "it is not among the variables given"
 ORDER = [Form.SEPARABLE, Form.QUADRATIC, Form.LOCAL, Form.MULTILINEAR, Form.GENERIC]
@@ -112,6 +116,8 @@ def explain(model: Model | None = None, vars: Any = None) -> Explanation:
 
 def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     """Return the explanation of what was put together for a model."""
+    if assembly.truncated is not None:
+        return _explain_truncated(model, assembly, assembly.truncated)
     block, weights, general = assembly.block, assembly.weights, assembly.general
     parts = [f"{b.name} ({b.stop - b.start})" for b in block.layout]
     plural = "indicator" if block.d == 1 else "indicators"
@@ -134,9 +140,50 @@ def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     lines = [_factor_line(factor, block.terms_of(factor)) for factor in block.factors]
     if weights is not None:
         lines += [_likelihood_line(p.name, assembly) for p in weights.predictors]
+    if assembly.fence is not None:
+        lines += _constraint_lines(assembly.fence.constraints, assembly.fence.walls)
     if general is not None:
         lines += [_general_line(name, general) for name in general.factor_names]
     return Explanation(taken, left, lines, _options(assembly), _notes(block))
+
+
+def _explain_truncated(model: Model, assembly: Assembly, block: TruncatedBlock) -> Explanation:
+    """Return the explanation of a model without indicators."""
+    parts = ", ".join(f"{w.name} ({w.stop - w.start})" for w in block.weights)
+    names = set(assembly.weight_names)
+    left = [
+        f"{rv.name} ({assembly.reasons.get(rv.name, NOT_GIVEN)})"
+        for rv in model.free_RVs
+        if rv.name not in names
+    ]
+    move = assembly.move
+    assert isinstance(move, TruncatedMove)
+    gaussian, walls = move.gaussian, move.gaussian.walls
+    when = "evaluated when other variables change" if gaussian.varies else "computed once"
+    lines = [FactorLine(f.name, "factor", "Gaussian", when, "", "") for f in block.factors]
+    lines += [FactorLine(w.name, "prior", "bounds", when, "", "") for w in block.bounded]
+    lines += _constraint_lines(block.constraints, walls)
+    notes = []
+    if not walls.region.is_convex:
+        notes.append("The region is not convex: each flight is followed by a draw along a line.")
+    low, high = assembly.motion.travel_time
+    times = f"travel time {low:.3g}" if low == high else f"travel time {low:.3g} to {high:.3g}"
+    options = f"{times}, {assembly.motion.trajectories} per draw, reflections at walls"
+    return Explanation(f"Gaussian weights {parts}; no indicators", left, lines, options, notes)
+
+
+def _constraint_lines(constraints: Constraints, walls: Walls) -> list[FactorLine]:
+    when = "evaluated when other variables change" if walls.varies else "computed once"
+    lines = []
+    for name in constraints.names:
+        own = [wall for wall in constraints.walls if wall.name == name]
+        kind = "linear" if all(wall.degree == 1 for wall in own) else "quadratic"
+        count = sum(label == name for label in walls.labels)
+        plural = "wall" if count == 1 else "walls"
+        seen = ", weights that are off count as 0" if any(wall.gated for wall in own) else ""
+        recognised = f"{count} {kind} {plural}{seen}"
+        lines.append(FactorLine(name, "constraint", recognised, when, "", ""))
+    return lines
 
 
 def _options(assembly: Assembly) -> str:

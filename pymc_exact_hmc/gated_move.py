@@ -80,6 +80,7 @@ class GatedMove:
         self._clocks = _clocks(kernel, half_turns)
         self._active = make_active(block)
         self.time = self.energy_error = 0.0
+        self.rejected = 0
         self._bind()
         self.forget()
 

@@ -52,7 +52,7 @@ class GeneralMove:
         self.prior, self.gaussian, self.motion, self.hyper = prior, gaussian, motion, hyper
         self.tally: Tally = empty_tally(prior.d)
         self.time = self.energy_error = 0.0
-        self.reflections = 0
+        self.reflections = self.rejected = 0
         self.inclusion = None
 
     def forget(self) -> None:

@@ -108,7 +108,7 @@ class ExactBinaryHMC(BlockedStep):
         names = [*assembly.weight_names, *assembly.hyperparameter_names]
         self.vars = taken + [model.rvs_to_values[model[x]] for x in names]
         self._explanation = explain_assembly(model, assembly)
-        self._names = ", ".join(binary.name for binary in self.layout)
+        self._names = ", ".join([b.name for b in self.layout] or assembly.weight_names)
         if inclusion:
             self.stats_dtypes_shapes = STATS | INCLUSION
             self.stats_dtypes = [
@@ -177,7 +177,7 @@ class ExactBinaryHMC(BlockedStep):
         warning = None
         if tally.undefined[0] and not self.warned:
             warning = undefined_warning(self._names)
-        elif self.calls_without_crossing == STUCK_AFTER and not self.warned:
+        elif self.layout and self.calls_without_crossing == STUCK_AFTER and not self.warned:
             warning = stuck_warning(STUCK_AFTER, self._names)
         self.warned = self.warned or warning is not None
         extra = {} if self._move.inclusion is None else {"ehmc_inclusion": self._move.inclusion}
@@ -185,6 +185,7 @@ class ExactBinaryHMC(BlockedStep):
             "ehmc_hits": int(tally.hits[0]),
             "ehmc_crossings": crossings,
             "ehmc_reflections": self._move.reflections,
+            "ehmc_rejected": self._move.rejected,
             "ehmc_travel_time": self._move.time,
             "ehmc_energy_error": self._move.energy_error,
             "warning": warning,

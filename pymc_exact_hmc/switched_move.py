@@ -39,7 +39,7 @@ class SwitchedMove:
         prior.add(switched.energy)
         self._binary, self.switched = BinaryMove(prior, motion, hyper=hyper), switched
         self.hyper, self._placed = hyper, placed
-        self.reflections = 0
+        self.reflections = self.rejected = 0
         self._bounds = np.full(switched.n, -np.inf), np.full(switched.n, np.inf)
         self._bind()
 

@@ -51,7 +51,7 @@ def select_variables(
 ) -> tuple[list[Variable[Any, Any]], list[Variable[Any, Any]]]:
     """Return the value variables of the binaries to take, and the other variables given.
 
-    All binaries of the model if no variables are given.
+    All binaries of the model if no variables are given; there may be none.
     """
     if user_vars is None:
         binaries = [rv for rv in model.free_RVs if why_not_binary(rv) is None]
@@ -60,20 +60,29 @@ def select_variables(
         given = [_free_variable(model, var) for var in _as_list(user_vars)]
         binaries = [rv for rv in given if why_not_binary(rv) is None]
         others = [rv for rv in given if why_not_binary(rv) is not None]
-    if binaries:
-        return [model.rvs_to_values[rv] for rv in binaries], others
+    return [model.rvs_to_values[rv] for rv in binaries], others
+
+
+def nothing_to_take(model: Model, others: list[Any], reasons: dict[str, str]) -> str:
+    """Return the sentence that says why there is neither an indicator nor a truncated weight."""
     if others:
-        names = "; ".join(f"{rv.name}: {why_not_binary(rv)}" for rv in others)
-        raise ValueError(
-            "ExactBinaryHMC needs at least one binary variable and cannot take these alone "
-            f"({names})."
+        names = "; ".join(f"{rv.name}: {_both(rv, reasons)}" for rv in others)
+        return (
+            "ExactBinaryHMC needs at least one binary variable, or Gaussian weights, and cannot "
+            f"take these alone ({names})."
         )
-    found = ", ".join(f"{rv.name} ({why_not_binary(rv)})" for rv in model.free_RVs)
-    raise ValueError(
-        "The model has no free binary variable for ExactBinaryHMC to sample. It takes "
-        "Bernoulli, DiscreteUniform(0, 1), Binomial(n=1) and two-category Categorical "
-        f"variables; found: {found or 'no free variable at all'}."
+    found = ", ".join(f"{rv.name} ({_both(rv, reasons)})" for rv in model.free_RVs)
+    return (
+        "The model has no free binary variable for ExactBinaryHMC to sample, and no truncated "
+        "Gaussian ones. It takes Bernoulli, DiscreteUniform(0, 1), Binomial(n=1) and "
+        "two-category Categorical variables, and Gaussian variables within bounds or "
+        f"constraints; found: {found or 'no free variable at all'}."
     )
+
+
+def _both(rv: Variable[Any, Any], reasons: dict[str, str]) -> str:
+    why = why_not_binary(rv)
+    return f"{why}; {reasons[rv.name]}" if rv.name in reasons else f"{why}"
 
 
 def _free_variable(model: Model, var: Any) -> Variable[Any, Any]:

@@ -71,7 +71,7 @@ def on_flat_s(
     outputs: Sequence[Tensor], layout: tuple[BinaryVariable, ...], *, relaxed: bool
 ) -> tuple[list[Tensor], Tensor]:
     """Write a graph in terms of one flat vector s; return it and that vector."""
-    d = layout[-1].stop
+    d = layout[-1].stop if layout else 0
     s = pt.vector("s", dtype="float64" if relaxed else "int8", shape=(d,))
     replacements = {}
     for binary in layout:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pymc.distributions.transforms import Ordered
 from pymc.logprob.transforms import IntervalTransform, LogTransform
 from pymc.model import Model
 
@@ -44,6 +45,9 @@ def _kind(transform: Any) -> str:
         return "none"
     if isinstance(transform, LogTransform):
         return "log"
+    if isinstance(transform, Ordered):
+        positive = " positive" if transform.positive else ""
+        return "ordered" + positive + ("" if transform.ascending else " descending")
     assert isinstance(transform, IntervalTransform)
     return "interval"
 
@@ -55,6 +59,9 @@ def read_weights(
     w = np.empty(placed[-1].stop)
     for p in placed:
         part = slice(p.start, p.stop)
+        if p.transform.startswith("ordered"):
+            w[part] = _from_steps(point[p.name], p.transform).ravel()
+            continue
         w[part] = _backward(point[p.name].ravel(), p.transform, lower[part], upper[part])
     return w
 
@@ -69,6 +76,10 @@ def write_weights(
     """Set the weights of a new point, which may be written into."""
     for p in placed:
         part = slice(p.start, p.stop)
+        if p.transform.startswith("ordered"):
+            value = _to_steps(w[part].reshape(p.shape), p.transform)
+            point[p.name] = value.astype(point[p.name].dtype)
+            continue
         value = _forward(w[part], p.transform, lower[part], upper[part])
         point[p.name] = value.reshape(p.shape).astype(point[p.name].dtype)
 
@@ -98,3 +109,22 @@ def _forward(w: Vector, transform: str, lower: Vector, upper: Vector) -> Vector:
     from_upper = np.log(np.maximum(np.where(above, upper - w, 1.0), TINY))
     one = np.where(below, from_lower, np.where(above, from_upper, w))
     return np.where(below & above, from_lower - from_upper, one)
+
+
+def _from_steps(value: Vector, transform: str) -> Vector:
+    """Return ordered weights from the first of them and the logarithms of the steps."""
+    steps = np.exp(value)
+    if "positive" not in transform:
+        steps[..., 0] = value[..., 0]
+    w = np.cumsum(steps, axis=-1)
+    return w[..., ::-1] if "descending" in transform else w
+
+
+def _to_steps(w: Vector, transform: str) -> Vector:
+    """Return the first of ordered weights and the logarithms of the steps."""
+    rising = w[..., ::-1] if "descending" in transform else w
+    steps = np.diff(rising, axis=-1, prepend=0.0)
+    value = np.log(np.maximum(steps, TINY))
+    if "positive" not in transform:
+        value[..., 0] = rising[..., 0]
+    return value

@@ -15,7 +15,7 @@ def read_state(
     point: dict[str, np.ndarray], layout: tuple[BinaryVariable, ...]
 ) -> npt.NDArray[np.int8]:
     """Return s as a new array."""
-    s = np.empty(layout[-1].stop, np.int8)
+    s = np.empty(layout[-1].stop if layout else 0, np.int8)
     for binary in layout:
         s[binary.start : binary.stop] = point[binary.name].ravel()
     return s

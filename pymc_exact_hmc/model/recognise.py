@@ -28,7 +28,7 @@ class Block:
     @property
     def d(self) -> int:
         """The number of indicators."""
-        return self.layout[-1].stop
+        return self.layout[-1].stop if self.layout else 0
 
     def terms_of(self, factor: Factor) -> list[RecognisedTerm]:
         """Return the terms of one factor."""

@@ -241,7 +241,7 @@ def _priors(model: Model, weights: WeightBlock) -> list[list[Tensor]]:
     for w in weights.weights:
         parameters = w.rv.owner.op.dist_params(w.rv.owner)
         parameters = on_natural_weights(model, list(parameters), weights.weights)
-        slab = _slab(w.rv.owner.op, parameters)
+        slab = slab_of(w.rv.owner.op, parameters)
         unit = weights.units.get(w.name, pt.constant(1.0))
         if w.name in weights.units:
             slab = _measured_in(unit, *slab)
@@ -260,7 +260,7 @@ def _measured_in(
     return Lambda / pt.sqr(unit), lam / unit, pt.minimum(*ends), pt.maximum(*ends)
 
 
-def _slab(op: Any, parameters: list[Tensor]) -> tuple[Tensor, ...]:
+def slab_of(op: Any, parameters: list[Tensor]) -> tuple[Tensor, ...]:
     """Return Λ, λ, lower, upper of a prior exp(−½Λw² + λw) between its bounds."""
     unbounded = pt.constant(np.inf)
     if isinstance(op, ExponentialRV):

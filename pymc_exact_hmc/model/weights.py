@@ -93,6 +93,7 @@ class Search:
     layout: tuple[BinaryVariable, ...]
     point: dict[str, np.ndarray]
     reasons: dict[str, str] = field(default_factory=dict)
+    constraints: frozenset[str] = frozenset()
 
     def parents(self, var: Tensor) -> set[Tensor]:
         """Return the random variables that enter a variable directly."""
@@ -116,7 +117,17 @@ def why_not_weight(model: Model, rv: Tensor) -> str | None:
     transform = model.rvs_to_transforms.get(rv)
     if transform is not None and not isinstance(transform, LogTransform | IntervalTransform):
         return f"its transform {type(transform).__name__} is not a bound on each entry"
+    if transform is not None and not has_own_transform(op, transform):
+        # Such a transform cuts the prior, at bounds that are not those of the distribution.
+        return f"its transform {type(transform).__name__} is not that of its prior"
     return None
+
+
+def has_own_transform(op: Any, transform: Any) -> bool:
+    """Return whether a transform is the one that PyMC gives to a distribution by itself."""
+    if isinstance(transform, LogTransform):
+        return isinstance(op, HalfNormalRV | ExponentialRV)
+    return isinstance(transform, IntervalTransform) and isinstance(op, TruncatedNormalRV)
 
 
 def recognise_weights(
@@ -125,12 +136,13 @@ def recognise_weights(
     point: dict[str, np.ndarray],
     *,
     among: list[Tensor] | None = None,
+    constraints: frozenset[str] = frozenset(),
 ) -> tuple[WeightBlock | None, dict[str, str]]:
     """Return the block of weights that meet an indicator, and why others were not taken.
 
-    ``among`` limits what may be taken.
+    ``among`` limits what may be taken; potentials named in ``constraints`` are passed over.
     """
-    search = Search(model, layout, point)
+    search = Search(model, layout, point, constraints=constraints)
     indicators = {model.values_to_rvs[binary.value] for binary in layout}
     rvs = []
     for rv in model.free_RVs:
@@ -141,7 +153,8 @@ def recognise_weights(
             rvs.append(rv)
         elif rv not in indicators and rv.type.dtype.startswith("float"):
             search.reasons[rv.name] = reason
-    factors = [*model.basic_RVs, *model.potentials]
+    potentials = [var for var in model.potentials if var.name not in constraints]
+    factors = [*model.basic_RVs, *potentials]
     entering = {var: search.parents(var) for var in factors}
     while True:
         before = len(rvs)
@@ -240,7 +253,7 @@ def _resolve_gates(
 
 def _in_units(search: Search, block: WeightBlock) -> WeightBlock:
     """Measure weights in units, if their coefficients then do not change any more."""
-    if not any(predictor.random for predictor in block.predictors):
+    if search.constraints or not any(predictor.random for predictor in block.predictors):
         return block
     unknowns = {b.value for b in search.layout} | {w.value for w in block.weights}
     pulled = [pull_units(p.mean, block.weights, unknowns, search.point) for p in block.predictors]

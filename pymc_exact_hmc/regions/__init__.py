@@ -1,0 +1,1 @@
+"""Gaussians in regions that are cut out by linear and quadratic walls."""

@@ -1,0 +1,175 @@
+"""Constraints as people write them: every spelling gives the same region, or a reason."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+
+from pymc_exact_hmc import ExactBinaryHMC, explain
+from pymc_exact_hmc.model.conditions import UnreadableError, read_conditions
+from pymc_exact_hmc.regions.region import violated
+
+D = 3
+INF = np.inf
+
+
+def orders():
+    """w_0 ≤ w_1 ≤ w_2 and w_0 + w_1 + w_2 ≤ 1, as people write it."""
+    rises = lambda w: w[1:] >= w[:-1]  # noqa: E731
+    small = lambda w: w.sum() <= 1  # noqa: E731
+    both = lambda w: pt.and_(pt.all(rises(w)), small(w))  # noqa: E731
+    yield "switch", lambda w: pt.switch(both(w), 0, -INF)
+    yield "where", lambda w: pt.where(both(w), 0.0, -INF)
+    yield "pm.math.switch", lambda w: pm.math.switch(both(w), 0, -INF)
+    yield "mirrored", lambda w: pt.switch(pt.invert(both(w)), -INF, 0)
+    yield "bad", lambda w: pt.switch(pt.or_(pt.any(w[1:] < w[:-1]), w.sum() > 1), -INF, 0.0)
+    yield "bitwise", lambda w: pt.switch((w[0] <= w[1]) & (w[2] >= w[1]) & small(w), 0, -INF)
+    yield "pm.math.and_", lambda w: pt.switch(pm.math.and_(pt.all(rises(w)), small(w)), 0, -INF)
+    yield "vector", lambda w: pt.switch(rises(w), 0, -INF).sum() + pt.switch(small(w), 0, -INF)
+    yield "not added up", lambda w: pt.switch(pt.and_(rises(w), small(w)), 0, -INF)
+    yield "nested", lambda w: pt.switch(pt.all(rises(w)), pt.switch(small(w), 0, -INF), -INF)
+    yield "diff", lambda w: pt.switch(pt.and_(pt.all(pt.diff(w) > 0), small(w)), 0, -INF)
+    yield "log", lambda w: pt.log(pt.switch(both(w), 1.0, 0.0))
+    yield "product of conditions", lambda w: pt.switch(pt.all(rises(w)) * small(w), 0, -INF)
+    yield (
+        "stack",
+        lambda w: pt.switch(
+            pt.all(pt.stack([w[1] - w[0] >= 0, w[2] - w[1] > 0, 1 - w.sum() > 0])), 0, -INF
+        ),
+    )
+    yield (
+        "matrix",
+        lambda w: pt.switch(
+            pt.all(np.array([[-1.0, 1, 0], [0, -1, 1], [-1, -1, -1]]) @ w + [0.0, 0.0, 1.0] >= 0),
+            0,
+            -INF,
+        ),
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, _ in orders()])
+def test_every_spelling_gives_the_same_region(name):
+    """A region is known by which points are in it."""
+    with pm.Model():
+        w = pm.Normal("w", 0.2, 1.0, shape=D)
+        pm.Potential("c", dict(orders())[name](w))
+        step = ExactBinaryHMC()
+    region = step._move.gaussian.walls.region
+    assert region.is_convex
+    assert {"c"} == set(step._move.gaussian.walls.labels)
+    points = np.random.default_rng(1).normal(size=(300, D))
+    expected = (np.diff(points, axis=1) >= 0).all(axis=1) & (points.sum(axis=1) <= 1)
+    assert [violated(region, p) < 0 for p in points] == expected.tolist()
+
+
+def test_several_potentials_and_other_variables_in_them():
+    """Coefficients that depend on other random variables are read again at each call."""
+    with pm.Model() as model:
+        size = pm.Gamma("size", 5, 1)
+        w = pm.Normal("w", 0, 1, shape=D)
+        pm.Potential("ball", pt.switch((w**2).sum() <= size**2, 0, -INF))
+        pm.Potential("slope", pt.switch(w[0] + size * w[1] >= 0, 0, -INF))
+        step = ExactBinaryHMC()
+    walls, point = step._move.gaussian.walls, model.initial_point()
+    for log_size in (0.0, 1.0):
+        point["size_log__"] = np.array(log_size)
+        step.step(point)
+        k, q = walls.labels.index("slope"), walls.labels.index("ball")
+        np.testing.assert_allclose(walls.region.F[k], [1, np.exp(log_size), 0])
+        np.testing.assert_allclose(walls.region.g[q], np.exp(2 * log_size))
+    assert "evaluated when other variables change" in str(step.explain())
+
+
+def test_products_keep_their_factors():
+    """Above degree 2 a product with 0 on the other side is a condition on the signs."""
+    with pm.Model():
+        w = pm.Normal("w", 0, 1, shape=D)
+        pm.Potential("signs", pt.switch(-2 * w[0] * (w[1] - 1) * ((w**2).sum() - 1) <= 0, 0, -INF))
+        step = ExactBinaryHMC()
+    region = step._move.gaussian.walls.region
+    points = 1.5 * np.random.default_rng(2).normal(size=(300, D))
+    signs = points[:, 0] * (points[:, 1] - 1) * ((points**2).sum(axis=1) - 1)
+    assert [violated(region, p) < 0 for p in points] == (signs >= 0).tolist()
+
+
+UNREADABLE = {
+    "or": (lambda w: pt.switch(pt.or_(w[0] > 0, w[1] > 0), 0, -INF), "'or'"),
+    "not and": (lambda w: pt.switch(pt.and_(w[0] > 0, w[1] > 0), -INF, 0), "'or'"),
+    "equal": (lambda w: pt.switch(pt.eq(w[0], 0), 0, -INF), "equality"),
+    "soft": (lambda w: pt.switch(w[0] > 0, 0, -1e10), "neither side is -inf"),
+    "maximum": (lambda w: pt.switch(pt.max(w) <= 1, 0, -INF), "not linear, quadratic"),
+    "cubic": (lambda w: pt.switch(w[0] ** 3 <= w[1], 0, -INF), "not linear, quadratic"),
+    "absolute": (lambda w: pt.switch(pt.abs(w[0]) <= 1, 0, -INF), "not linear, quadratic"),
+    "counted": (lambda w: pt.switch((w > 0).sum() >= 2, 0, -INF), "not linear, quadratic"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_what_cannot_be_read_is_refused_with_the_reason(name):
+    """Nothing is guessed: the weights are left alone, and the reason names the potential."""
+    make, reason = UNREADABLE[name]
+    with pm.Model() as model:
+        w = pm.Normal("w", 0, 1, shape=D)
+        pm.Potential("c", make(w))
+    with pytest.raises(ValueError, match=rf"w \(.*enters c, .*{reason}"):
+        ExactBinaryHMC(model=model)
+
+
+def test_conditions_of_a_potential_that_is_no_constraint():
+    """A log-density is not a constraint."""
+    w = pt.vector("w")
+    with pytest.raises(UnreadableError, match="not through a switch"):
+        read_conditions(pt.exp(w).sum(), {w})
+
+
+def gated(potential, **options):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(8, D))
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.4, shape=D)
+        w = pm.Normal("w", 0, 1.5, shape=D)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=rng.normal(size=8))
+        pm.Potential("c", potential(gamma, w))
+    return model
+
+
+GATED = {
+    "raw": (lambda g, w: w.sum() <= 1, 0),
+    "product": (lambda g, w: (g * w).sum() <= 1, 1),
+    "switch": (lambda g, w: pm.math.switch(g, w, 0).sum() <= 1, 1),
+    "deterministic": (lambda g, w: pm.Deterministic("beta", g * w).sum() <= 1, 1),
+    "matrix": (lambda g, w: pt.all(np.eye(D)[::-1] @ (w * g) <= 1), 1),
+    "quadratic": (lambda g, w: pt.dot(g * w, np.ones((D, D)) @ (g * w)) <= 1, 1),
+    "spins": (lambda g, w: (0.5 * ((2 * g - 1) + 1) * w).sum() <= 1, 1),
+}
+
+
+@pytest.mark.parametrize("name", GATED)
+def test_constraints_on_gated_weights(name):
+    """Weights times indicators are told from weights themselves."""
+    condition, is_gated = GATED[name]
+    model = gated(lambda g, w: pt.switch(condition(g, w), 0, -INF))
+    step = ExactBinaryHMC(model=model)
+    walls = step._move.walls
+    assert {g for g, x in zip(walls.region.gated, walls.labels, strict=True) if x == "c"} == {
+        is_gated
+    }
+    assert "c (constraint)" in str(step.explain())
+
+
+NOT_GATED = {
+    "other gate": lambda g, w: (g[::-1] * w).sum() <= 1,
+    "gate and raw": lambda g, w: (g * w + w).sum() <= 1,
+    "indicators apart": lambda g, w: (g * w).sum() <= g.sum(),
+    "two gates": lambda g, w: g[0] * g[1] * w[0] <= 1,
+    "open when closed": lambda g, w: ((1 - g) * w).sum() <= 1,
+}
+
+
+@pytest.mark.parametrize("name", NOT_GATED)
+def test_other_mixtures_of_indicators_and_weights_are_not_taken(name):
+    """The weights are left to other steps, and the potential to the indicators' own."""
+    model = gated(lambda g, w: pt.switch(NOT_GATED[name](g, w), 0, -INF))
+    text = str(explain(model))
+    assert "w (it enters c, which depends on indicators in another way" in text
+    assert "c (potential)" in text

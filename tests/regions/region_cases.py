@@ -1,0 +1,111 @@
+"""Gaussians in regions of every kind, with exact draws by rejection."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.regions.flight import measure_walls
+from pymc_exact_hmc.regions.region import Region, empty_law, make_region, set_law
+from pymc_exact_hmc.regions.truncated import make_scratch, truncated_transition
+
+EYE = np.eye(2)
+BATCHES = 50
+A = np.array([[1.5, 0.6], [0.6, 1.0]])
+B = np.array([0.5, 0.3])
+
+
+def wedge(degrees):
+    """The region between two lines through the origin, at an angle."""
+    angle = np.deg2rad(degrees)
+    return make_region([[0.0, 1.0], [np.sin(angle), -np.cos(angle)]], [0.0, 0.0])
+
+
+REGIONS = {
+    "orthant": make_region(EYE, [0.0, 0.0]),
+    "wall through the mode": make_region([[1.0, 0.4]], [-(np.linalg.solve(A, B) @ [1.0, 0.4])]),
+    "far from the mode": make_region(EYE, [-1.5, -1.0]),
+    "wedge": wedge(20.0),
+    "strip": make_region([[1.0, 0.3], [-1.0, -0.3]], [0.4, 0.1]),
+    "ball": make_region([[0.0, 0.0]], [1.0], [-EYE]),
+    "outside a ball": make_region([[0.0, 0.0]], [-1.0], [EYE]),
+    "shell": make_region([[0.0, 0.0], [0.0, 0.0]], [-0.5, 2.0], [EYE, -EYE]),
+    "ball cut": make_region([[1.0, 0.2], [0.0, 0.3]], [0.1, 1.0], [-EYE]),
+    "tangent": make_region([[1.0, 0.0], [2.0, 0.0]], [0.0, 0.0], [-EYE]),
+    "parabola": make_region([[0.0, 1.0]], [0.3], [[[-1.0, 0.0], [0.0, 0.0]]]),
+    "saddle": make_region([[0.0, 0.0]], [0.2], [[[1.0, 0.0], [0.0, -1.0]]]),
+    "product of three": make_region(
+        [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 0.0, 0.5], product=[0, 0, 0]
+    ),
+    "product with a ball": make_region(
+        [[1.0, 0.0], [0.0, 0.0]], [0.2, 1.0], [-EYE], product=[0, 0]
+    ),
+}
+
+
+class Case(NamedTuple):
+    region: Region
+    A: np.ndarray
+    b: np.ndarray
+
+    def exact(self, n, rng):
+        """n independent draws, by rejection."""
+        Sigma = np.linalg.inv(self.A)
+        found = []
+        while sum(map(len, found)) < n:
+            w = rng.multivariate_normal(Sigma @ self.b, Sigma, size=20_000)
+            found.append(w[allowed(self.region, w)])
+        return np.concatenate(found)[:n]
+
+
+def case(name):
+    return Case(REGIONS[name], A, B)
+
+
+def allowed(region, w):
+    """Which rows of w are in a region."""
+    values = w @ region.F.T + region.g
+    q = len(region.Q)
+    if q:
+        values[:, -q:] += np.einsum("ni,qij,nj->nq", w, region.Q, w)
+    ok = (values[:, region.product < 0] >= 0).all(axis=1)
+    for p in np.unique(region.product[region.product >= 0]):
+        ok &= np.prod(values[:, region.product == p], axis=1) >= 0
+    return ok
+
+
+class Mover:
+    """Calls of the compiled transition."""
+
+    def __init__(self, case):
+        self.region, self.law = case.region, empty_law(len(case.b))
+        set_law(self.law, case.A, case.b)
+        self.scratch = make_scratch(self.region)
+        flight = self.scratch.flight
+        measure_walls(self.region, self.law.Sigma, flight.FSigma, flight.gram)
+        self.rejected = self.reflections = 0
+
+    def move(self, w, stream, *, time=0.5 * np.pi, lines=0):
+        """Move w in place."""
+        truncated_transition(self.region, self.law, self.scratch, w, time, lines, stream)
+        self.reflections += int(self.scratch.counts[0])
+        self.rejected += int(self.scratch.counts[1])
+
+
+def chain(case, start, draws, seed, **options):
+    """Draws of a chain, and the mover that made them."""
+    mover, stream = Mover(case), seed_words(np.random.default_rng(seed))
+    w, out = np.array(start, float), np.empty((draws, len(start)))
+    for k in range(draws):
+        mover.move(w, stream, **options)
+        out[k] = w
+    return out, mover
+
+
+def batch_pvalues(draws, exact):
+    """p-values that means of correlated draws are as given, from means of batches."""
+    size = len(draws) // BATCHES
+    means = draws[: size * BATCHES].reshape(BATCHES, size, -1).mean(axis=1)
+    error = means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
+    return 2 * stats.t.sf(np.abs((means.mean(axis=0) - exact) / error), BATCHES - 1)

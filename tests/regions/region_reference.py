@@ -1,0 +1,74 @@
+"""Flights in plain NumPy: all roots of every factor, nothing remembered between contacts."""
+
+import numpy as np
+
+
+def value(region, k, w):
+    first = region.g.size - len(region.Q)
+    bent = w @ region.Q[k - first] @ w if k >= first else 0.0
+    return bent + region.F[k] @ w + region.g[k]
+
+
+def gradient(region, k, w):
+    first = region.g.size - len(region.Q)
+    return region.F[k] + (2 * region.Q[k - first] @ w if k >= first else 0.0)
+
+
+def inside(region, w):
+    """Whether w meets every condition."""
+    values = np.array([value(region, k, w) for k in range(region.g.size)])
+    if (values[region.product < 0] < 0).any():
+        return False
+    products = np.unique(region.product[region.product >= 0])
+    return all(np.prod(values[region.product == p]) >= 0 for p in products)
+
+
+def first_crossing(f, just_hit):
+    """First time in (0, π) at which a trigonometric polynomial of degree 2 changes its sign.
+
+    Its five coefficients follow from five values; in tan(t/2) it is a quartic.
+    """
+    times = 2 * np.pi * np.arange(5) / 5
+    columns = [np.ones(5), np.cos(times), np.sin(times), np.cos(2 * times), np.sin(2 * times)]
+    a, c1, s1, c2, s2 = np.linalg.solve(np.column_stack(columns), [f(t) for t in times])
+    quartic = [
+        a - c1 + c2,
+        2 * s1 - 4 * s2,
+        2 * a - 6 * c2,
+        2 * s1 + 4 * s2,
+        a + c1 + c2,
+    ]
+    scale = np.abs(quartic).max()
+    quartic = np.trim_zeros(np.where(np.abs(quartic) < 1e-14 * scale, 0.0, quartic), "f")
+    roots = np.roots(quartic)
+    real = np.sort(roots[np.abs(roots.imag) < 1e-9 * (1 + np.abs(roots))].real)
+    later = [2 * np.arctan(T) for T in real if (1e-7 if just_hit else 1e-12) < T]
+    return later[0] if later else np.inf
+
+
+def fly(region, mu, Sigma, w, v, time, *, metric=None):
+    """Place and velocity after ``time`` < π, and the number of contacts.
+
+    ``metric`` replaces Σ in reflections: a wrong kernel, if given.
+    """
+    metric = Sigma if metric is None else metric
+    last, contacts = -1, 0
+    while True:
+        x = w - mu
+
+        def at(t, x=x, v=v):
+            return mu + x * np.cos(t) + v * np.sin(t)
+
+        hits = [
+            first_crossing(lambda t, k=k: value(region, k, at(t)), k == last)
+            for k in range(region.g.size)
+        ]
+        wall = int(np.argmin(hits))
+        t = min(hits[wall], time)
+        w, v = at(t), v * np.cos(t) - x * np.sin(t)
+        time -= t
+        if hits[wall] > t or time <= 0:
+            return w, v, contacts
+        n = gradient(region, wall, w)
+        v = v - 2 * (n @ v) / (n @ metric @ n) * metric @ n
+        last, contacts = wall, contacts + 1

@@ -1,0 +1,169 @@
+"""The transition leaves a truncated Gaussian exactly invariant, in regions of every kind."""
+
+import numpy as np
+import pytest
+import region_reference as reference
+from region_cases import REGIONS, Case, Mover, allowed, batch_pvalues, case, chain, wedge
+from scipy import stats
+from scipy.stats import multivariate_normal
+from support.significance import ALPHA, assert_holds
+
+from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.regions.region import make_region, violated
+
+N = 8000
+
+
+def statistics(w):
+    """Coordinates, and what first moments do not see: squares, the product, tails."""
+    return [w[:, 0], w[:, 1], w[:, 0] * w[:, 1], np.abs(w[:, 0] - w[:, 1]), (w**2).sum(axis=1)]
+
+
+def halves_pvalue(before, after, middle):
+    """p-value that low → high is as frequent as high → low."""
+    up = int(np.sum((before <= middle) & (after > middle)))
+    down = int(np.sum((before > middle) & (after <= middle)))
+    return stats.binomtest(up, up + down).pvalue if up + down else 1.0
+
+
+def pvalues(start, end, other):
+    """p-values of stationarity and of detailed balance, from exact starts."""
+    found = []
+    for a, b, c in zip(statistics(start), statistics(end), statistics(other), strict=True):
+        found += [stats.ks_2samp(b, c).pvalue, halves_pvalue(a, b, np.median(c))]
+    return found
+
+
+def one_call(problem, move, seed, n=N):
+    rng = np.random.default_rng(seed)
+    start, other = problem.exact(n, rng), problem.exact(4 * n, rng)
+    end, stream = start.copy(), seed_words(rng)
+    for w in end:
+        move(w, stream)
+    assert allowed(problem.region, end).all()
+    return pvalues(start, end, other)
+
+
+@pytest.mark.parametrize("lines", [0, 1])
+@pytest.mark.parametrize("name", REGIONS)
+def test_one_call_keeps_exact_draws_exact(name, lines):
+    """Starts by rejection, one call: stationarity and detailed balance of five statistics."""
+    problem = case(name)
+    mover = Mover(problem)
+    values = one_call(problem, lambda w, stream: mover.move(w, stream, lines=lines), seed=11)
+    assert_holds(*values, seed=11)
+    assert mover.rejected == 0
+
+
+def wrong_metric(problem):
+    """Reflections in the Euclidean metric keep the energy of nothing."""
+    mover, rng = Mover(problem), np.random.default_rng(0)
+
+    def move(w, stream):
+        v = mover.law.root @ rng.standard_normal(2)
+        end = reference.fly(
+            problem.region, mover.law.mu, mover.law.Sigma, w, v, 1.5, metric=np.eye(2)
+        )
+        w[:] = end[0] if allowed(problem.region, end[0][None])[0] else w
+
+    return move
+
+
+def redrawn_until_inside(problem):
+    """ "Redraw the velocity until it works" is not a rejection."""
+    mover, rng = Mover(problem), np.random.default_rng(0)
+
+    def move(w, stream):
+        while True:
+            end = mover.law.mu + mover.law.root @ rng.standard_normal(2) * np.sin(0.7)
+            end += (w - mover.law.mu) * np.cos(0.7)
+            if allowed(problem.region, end[None])[0]:
+                w[:] = end
+                return
+
+    return move
+
+
+def stopped_at_the_wall(problem):
+    """The paper's rivals: a particle that stays where it meets a wall."""
+    mover, rng = Mover(problem), np.random.default_rng(0)
+
+    def move(w, stream):
+        v = mover.law.root @ rng.standard_normal(2)
+        for t in np.linspace(0.0, 1.5, 40):
+            place = mover.law.mu + (w - mover.law.mu) * np.cos(t) + v * np.sin(t)
+            if not allowed(problem.region, place[None])[0]:
+                break
+            end = place
+        w[:] = end
+
+    return move
+
+
+@pytest.mark.parametrize("wrong", [wrong_metric, redrawn_until_inside, stopped_at_the_wall])
+def test_wrong_kernels_are_rejected(wrong):
+    """Each is seen from one call."""
+    problem = case("orthant")
+    values = one_call(problem, wrong(problem), seed=12, n=2500)
+    assert min(values) < ALPHA / len(values)
+
+
+def test_tails_of_a_positive_gaussian_are_orthant_probabilities():
+    """P(w_i > c | w ≥ 0) in four dimensions, by the distribution function of Genz and Bretz."""
+    rng = np.random.default_rng(13)
+    d = 4
+    X = rng.normal(size=(d, d))
+    A = X.T @ X / (2 * d) + 0.3
+    A += 0.05 * np.eye(d)
+    b = np.array([0.2, -0.3, 0.1, 0.0])
+    Sigma = np.linalg.inv(A)
+    mu = Sigma @ b
+
+    def orthant(lower):
+        options = {"abseps": 1e-8, "releps": 1e-8, "maxpts": 400_000}
+        return multivariate_normal.cdf(-lower, -mu, Sigma, rng=np.random.default_rng(0), **options)
+
+    draws, mover = chain(Case(make_region(np.eye(d), np.zeros(d)), A, b), np.ones(d), 40_000, 14)
+    cuts = [(i, c) for i in range(d) for c in (0.5, 2.0)]
+    exact = [orthant(c * np.eye(d)[i]) / orthant(np.zeros(d)) for i, c in cuts]
+    tails = np.column_stack([draws[:, i] > c for i, c in cuts])
+    assert_holds(*batch_pvalues(tails.astype(float), np.array(exact)), seed=14)
+    assert mover.rejected == 0
+
+
+@pytest.mark.parametrize(
+    ("region", "start"),
+    [
+        (make_region([[1.0], [1.0]], [-1.0, 1.0], product=[0, 0]), [1.5]),
+        (make_region([[0.0]], [-1.0], [[[1.0]]]), [1.5]),
+        (make_region([[1.0], [1.0], [1.0]], [1.0, 0.0, -1.0], product=[0, 0, 0]), [1.5]),
+    ],
+    ids=["two half-lines", "outside an interval", "three factors"],
+)
+def test_pieces_that_flights_cannot_reach(region, start):
+    """Draws along lines visit every piece of a region that falls apart, in proportion."""
+    problem = Case(region, np.array([[1.0]]), np.array([0.3]))
+    draws, _ = chain(problem, start, 20_000, 15, lines=1)
+    assert allowed(region, draws).all()
+    grid = np.linspace(-9.0, 9.0, 360_001)
+    density = np.exp(-0.5 * (grid - 0.3) ** 2) * allowed(region, grid[:, None])
+    negative = density[grid < 0].sum() / density.sum()
+    mean = (density * grid).sum() / density.sum()
+    found = np.column_stack([draws[:, 0] < 0, draws[:, 0]])
+    assert_holds(*batch_pvalues(found, np.array([negative, mean])), seed=15)
+
+
+def test_never_a_draw_outside():
+    """A corner, a wedge at 1° and almost parallel walls, many draws: all inside, none rejected."""
+    for region, start in (
+        (wedge(1.0), [1.0, 0.005]),
+        (make_region([[1.0, 0.0], [-1.0, 1e-3]], [0.0, 1e-3]), [5e-4, 0.0]),
+        (make_region([[1.0, 0.0], [2.0, 0.0]], [0.0, 0.0], [-np.eye(2)]), [0.5, 0.0]),
+    ):
+        problem = Case(region, np.array([[1.5, 0.6], [0.6, 1.0]]), np.array([0.5, 0.3]))
+        mover, stream = Mover(problem), seed_words(np.random.default_rng(16))
+        w = np.array(start)
+        for _ in range(5000):
+            mover.move(w, stream)
+            assert violated(region, w) < 0
+        assert mover.rejected == 0
