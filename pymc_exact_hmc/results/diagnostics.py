@@ -38,8 +38,8 @@ class Mixing(NamedTuple):
 def mixing(draws: npt.NDArray[np.generic]) -> Mixing:
     """Judge the series of an array (chain, draw, series), a few columns at a time.
 
-    A constant series says nothing about how well it mixes: its effective draws are NaN, and so
-    is its R-hat unless the chains are constant at different values, when it is infinite.
+    A constant series says nothing about how well it mixes: effective draws and R-hat are NaN.
+    If the chains are constant at different values, R-hat is infinite.
     """
     chains, length, n = draws.shape
     out = Mixing(*(np.full(n, np.nan) for _ in range(4)))
@@ -84,12 +84,13 @@ def _judge(x: Array) -> tuple[Array, Array]:
     total = within * (n - 1) / n + between
     # Rounding of the mean must not pass for movement.
     still = (x == x[:, :, :1]).all(axis=(1, 2))
-    apart = still & (means != means[:, :1]).any(axis=1)
+    constant = still & (means == means[:, :1]).all(axis=1)
+    within[still], autocovariance[still] = 0.0, 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         rho = 1.0 - (within[:, None] - autocovariance) / total[:, None]
-        r_hat = np.where(still, np.where(apart, np.inf, np.nan), np.sqrt(total / within))
+        r_hat = np.where(constant, np.nan, np.sqrt(total / within))
         ess = chains * n / _autocorrelation_time(rho, chains * n)
-    return np.where(still, np.nan, ess), r_hat
+    return np.where(constant, np.nan, ess), r_hat
 
 
 def _mean_autocovariance(x: Array) -> Array:

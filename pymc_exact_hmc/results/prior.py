@@ -104,7 +104,9 @@ def prior_inclusion(
     model = modelcontext(model)
     rv = _choose(model, gamma)
     _refuse_potentials(model, rv)
-    p = _probability(rv)
+    shape = tuple(int(n) for n in rv.shape.eval())
+    # The length of a dim is itself a variable; broadcasting to a known shape keeps p free of rv.
+    p = pt.broadcast_to(_probability(rv), shape)
     random = [v for v in ancestors([p]) if v in model.free_RVs]
     if not random:
         given = np.asarray(p.eval(), float)[None]
@@ -114,7 +116,7 @@ def prior_inclusion(
         given = np.asarray(pm.draw(p, draws=draws, random_seed=random_seed), float)
     given = given.reshape(len(given), -1)
     sizes = mean_size_distribution(given)
-    index = model_labels(model, rv.name, tuple(rv.shape.eval()))
+    index = model_labels(model, rv.name, shape)
     inclusion = pd.Series(given.mean(axis=0), index=index, name="prior inclusion")
     return PriorInclusion(rv.name, inclusion, sizes, given)
 
@@ -187,4 +189,4 @@ def _probability(rv: Any) -> Any:
         p = parameters[0][..., 1]
     else:
         p = parameters[1] if isinstance(op, BinomialRV) else parameters[0]
-    return pt.broadcast_to(p, rv.shape)
+    return p
