@@ -76,7 +76,7 @@ def test_refusals():
     """Groups need a prior, labels must exist, probabilities must be inside (0, 1)."""
     with pytest.raises(ValueError, match="prior="):
         model_summary(IDATA, groups={"body": ["age"]})
-    with pytest.raises(ValueError, match="'weight'.*age, income, height"):
+    with pytest.raises(ValueError, match=r"'weight'.*age, income, height"):
         model_summary(IDATA, prior=0.5, groups={"body": ["weight"]})
     with pytest.raises(ValueError, match="between 0 and 1"):
         model_summary(IDATA, prior=1.0)
