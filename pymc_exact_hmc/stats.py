@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pymc.stats.convergence import SamplerWarning, WarningType
+from pymc.stats.convergence import SamplerWarning
 from rich.progress import TextColumn
 from rich.table import Column
 
@@ -49,24 +49,3 @@ def progress_updates() -> tuple[Callable[[dict[str, Any]], dict[str, Any]]]:
         return {name: stats[name] for name in ("ehmc_hits", "ehmc_crossings")}
 
     return (update,)
-
-
-def stuck_warning(calls: int, names: str) -> SamplerWarning:
-    """Return the warning that no indicator has moved for many draws."""
-    return SamplerWarning(
-        WarningType.BAD_ENERGY,
-        f"No indicator of {names} has changed in the last {calls} draws. Either the posterior "
-        "is all but certain, or single flips cannot leave this state: check hard constraints, "
-        "and start chains from different states with initvals.",
-        "warn",
-    )
-
-
-def undefined_warning(names: str) -> SamplerWarning:
-    """Return the warning that the log-density was not a number at a proposed state."""
-    return SamplerWarning(
-        WarningType.BAD_ENERGY,
-        f"The log-density was not a number at a proposed state of {names}. Such states are "
-        "treated as impossible; check for 0 * inf and for logarithms of negative numbers.",
-        "warn",
-    )
