@@ -20,9 +20,6 @@ STATS: dict[str, tuple[Any, Any]] = {
 }
 """Statistics of the step. Names of our own: PyMC merges equal names of different steps."""
 
-INCLUSION: dict[str, tuple[Any, Any]] = {"ehmc_inclusion": (object, [None])}
-"""The statistic that ``inclusion=True`` adds."""
-
 MEANING = {
     "ehmc_hits": "walls hit in this draw",
     "ehmc_crossings": "hits that flipped an indicator",
@@ -31,6 +28,16 @@ MEANING = {
     "ehmc_inclusion": "probability of each indicator given the rest (opt-in)",
     "ehmc_energy_error": "error of the energy bookkeeping when last checked",
 }
+
+
+def inclusion_names(variables: list[str]) -> list[str]:
+    """Return the names of the statistics that ``inclusion=True`` adds.
+
+    One for each variable, so that a trace tells which probabilities belong to which indicators.
+    """
+    if len(variables) == 1:
+        return ["ehmc_inclusion"]
+    return [f"ehmc_inclusion_{name}" for name in variables]
 
 
 def progress_columns(n_chains: int) -> tuple[list[TextColumn], dict[str, list[Any]]]:

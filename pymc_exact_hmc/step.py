@@ -14,8 +14,8 @@ from pymc_exact_hmc.assembly import Options, assemble
 from pymc_exact_hmc.explain import Explanation, explain_assembly
 from pymc_exact_hmc.model.points import read_state, write_state
 from pymc_exact_hmc.stats import (
-    INCLUSION,
     STATS,
+    inclusion_names,
     progress_columns,
     progress_updates,
 )
@@ -64,6 +64,7 @@ class ExactBinaryHMC(BlockedStep):
     inclusion
         Record, as the statistic ``ehmc_inclusion``, the probability of each indicator given
         the others and the data: averages of it are less noisy than those of the indicators.
+        With several binary variables x, y the statistics are ``ehmc_inclusion_x``, and so on.
     model
         The PyMC model; that of the context by default.
     """
@@ -104,9 +105,10 @@ class ExactBinaryHMC(BlockedStep):
         names = [*assembly.weight_names, *assembly.hyperparameter_names]
         self.vars = taken + [model.rvs_to_values[model[x]] for x in names]
         self._explanation = explain_assembly(model, assembly)
-        self._names = ", ".join(binary.name for binary in self.layout)
+        self._taken = [*(binary.name for binary in self.layout), *names]
+        self._inclusion = inclusion_names([x.name for x in self.layout]) if inclusion else []
         if inclusion:
-            self.stats_dtypes_shapes = STATS | INCLUSION
+            self.stats_dtypes_shapes = STATS | dict.fromkeys(self._inclusion, (object, [None]))
             self.stats_dtypes = [
                 {name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}
             ]
@@ -169,7 +171,10 @@ class ExactBinaryHMC(BlockedStep):
 
     def _stats(self, s: np.ndarray, new: dict[str, np.ndarray]) -> dict[str, Any]:
         tally = self._move.tally
-        extra = {} if self._move.inclusion is None else {"ehmc_inclusion": self._move.inclusion}
+        extra, inclusion = {}, self._move.inclusion
+        if inclusion is not None:
+            parts = zip(self._inclusion, self.layout, strict=True)
+            extra = {name: inclusion[binary.start : binary.stop] for name, binary in parts}
         return extra | {
             "ehmc_hits": int(tally.hits[0]),
             "ehmc_crossings": int(tally.crossings[0]),
@@ -186,11 +191,17 @@ class ExactBinaryHMC(BlockedStep):
     def __repr__(self) -> str:
         """Return one line: the variables taken and the options."""
         low, high = self.motion.travel_time
-        augmentation = type(self.motion.augmentation).__name__.lower()
-        return (
-            f"ExactBinaryHMC([{self._names}], augmentation={augmentation!r}, "
-            f"travel_time=({low:.3g}, {high:.3g}), trajectories={self.motion.trajectories})"
-        )
+        options = [
+            f"augmentation={type(self.motion.augmentation).__name__.lower()!r}",
+            f"travel_time=({low:.3g}, {high:.3g})",
+            f"trajectories={self.motion.trajectories}",
+            f"kernel={getattr(self._move, 'kernel', 'binary')!r}",
+        ]
+        options += ["inclusion=True"] if self._inclusion else []
+        return f"ExactBinaryHMC([{', '.join(self._taken)}], {', '.join(options)})"
+
+    def _repr_html_(self) -> str:
+        return self._explanation._repr_html_()
 
     @staticmethod
     def _progressbar_config(n_chains: int = 1) -> Any:

@@ -17,6 +17,7 @@ from pymc_exact_hmc.results.prior import as_prior
 from pymc_exact_hmc.results.reading import Indicators, read_indicators
 from pymc_exact_hmc.results.visits import Visits, count_visits, share_of
 
+DISPLAY = ("display.max_colwidth", None, "display.float_format", "{:.3g}".format)
 LONGEST = 12
 """Predictors of a model that are named in a table."""
 
@@ -55,7 +56,7 @@ class ModelSummary:
 
     def __str__(self) -> str:
         """Return the summary as plain text."""
-        with pd.option_context("display.max_colwidth", None, "display.precision", 3):
+        with pd.option_context(*DISPLAY):
             tables = [table.to_string() for table in self._tables]
         return "\n\n".join(["\n".join(self._head), *tables])
 
@@ -63,7 +64,7 @@ class ModelSummary:
 
     def _repr_html_(self) -> str:
         head = "<br>".join(escape(line) for line in self._head)
-        with pd.option_context("display.max_colwidth", None, "display.precision", 3):
+        with pd.option_context(*DISPLAY):
             return f"<p>{head}</p>" + "".join(table.to_html() for table in self._tables)
 
 
