@@ -31,6 +31,9 @@ PATHS = {
     Form.MULTILINEAR: ("multilinear", "one comparison; a crossing needs one gradient"),
     Form.GENERIC: ("generic", "one evaluation of the compiled log-density"),
 }
+HEADER = ("factor", "recognised as", "coefficients", "per wall hit")
+LEFT = 'style="text-align: left"'
+"""Notebooks set the cells of tables flush right."""
 
 LATENTS = {
     "probit": "Gaussian given latent normals (probit)",
@@ -53,7 +56,7 @@ class FactorLine:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What ExactBinaryHMC does with a model; prints as text, shows as HTML in notebooks."""
 
@@ -63,39 +66,42 @@ class Explanation:
     options: str
     notes: list[str]
 
+    @property
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        return [
+            (f"{x.factor} ({x.kind})", x.recognised, x.coefficients, x.per_hit) for x in self.lines
+        ]
+
+    @property
+    def _remarks(self) -> list[str]:
+        slower = [f"Slower path for {x.factor}: {x.reason}." for x in self.lines if x.reason]
+        return slower + [f"Left to PyMC's own steps: {x}." for x in self.left] + self.notes
+
     def __str__(self) -> str:
         """Return the explanation as plain text."""
-        header = ("factor", "recognised as", "coefficients", "per wall hit")
+        table = [HEADER, *self._rows]
+        widths = [max(len(row[i]) for row in table) for i in range(len(HEADER))]
         rows = [
-            (f"{x.factor} ({x.kind})", x.recognised, x.coefficients, x.per_hit) for x in self.lines
-        ]
-        widths = [max(len(row[i]) for row in [header, *rows]) for i in range(4)]
-        out = [f"ExactBinaryHMC takes {self.taken}", self.options]
-        out += [
             "  " + "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in [header, *rows]
+            for row in table
         ]
-        out += [f"Slower path for {x.factor}: {x.reason}." for x in self.lines if x.reason]
-        out += [f"Left to PyMC's own steps: {entry}." for entry in self.left]
-        return "\n".join([*out, *self.notes])
+        return "\n".join(
+            [f"ExactBinaryHMC takes {self.taken}", self.options, *rows, *self._remarks]
+        )
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        cells = [
-            (f"{x.factor} ({x.kind})", x.recognised, x.coefficients, x.per_hit) for x in self.lines
-        ]
         rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
+            "<tr>" + "".join(f"<td {LEFT}>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows
         )
-        head = "".join(
-            f"<th>{name}</th>"
-            for name in ("factor", "recognised as", "coefficients", "per wall hit")
-        )
-        below = [f"Slower path for {x.factor}: {x.reason}." for x in self.lines if x.reason]
-        below += [f"Left to PyMC's own steps: {entry}." for entry in self.left] + self.notes
+        head = "".join(f"<th {LEFT}>{name}</th>" for name in HEADER)
+        remarks = "".join(f"<li>{escape(line)}</li>" for line in self._remarks)
         return (
             f"<p><b>ExactBinaryHMC</b> takes {escape(self.taken)}<br>{escape(self.options)}</p>"
-            f"<table><tr>{head}</tr>{rows}</table>"
-            + "".join(f"<p>{escape(line)}</p>" for line in below)
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            + (f"<ul>{remarks}</ul>" if remarks else "")
         )
 
 

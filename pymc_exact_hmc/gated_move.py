@@ -121,6 +121,11 @@ class GatedMove:
         """Contacts with the bounds of weights in the last call."""
         return int(self._attempts.contacts[0])
 
+    @property
+    def infeasible(self) -> npt.NDArray[np.int64]:
+        """Crossings of each wall so far that bounds of weights have prevented."""
+        return self._attempts.infeasible
+
     def forget(self) -> None:
         """Start a chain: nothing is known about the last state."""
         self.energy_error = 0.0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pymc.stats.convergence import SamplerWarning, WarningType
+from pymc.stats.convergence import SamplerWarning
 from rich.progress import TextColumn
 from rich.table import Column
 
@@ -21,9 +21,6 @@ STATS: dict[str, tuple[Any, Any]] = {
 }
 """Statistics of the step. Names of our own: PyMC merges equal names of different steps."""
 
-INCLUSION: dict[str, tuple[Any, Any]] = {"ehmc_inclusion": (object, [None])}
-"""The statistic that ``inclusion=True`` adds."""
-
 MEANING = {
     "ehmc_hits": "walls hit in this draw",
     "ehmc_crossings": "hits that flipped an indicator",
@@ -33,6 +30,16 @@ MEANING = {
     "ehmc_inclusion": "probability of each indicator given the rest (opt-in)",
     "ehmc_energy_error": "error of the energy bookkeeping when last checked",
 }
+
+
+def inclusion_names(variables: list[str]) -> list[str]:
+    """Return the names of the statistics that ``inclusion=True`` adds.
+
+    One for each variable, so that a trace tells which probabilities belong to which indicators.
+    """
+    if len(variables) == 1:
+        return ["ehmc_inclusion"]
+    return [f"ehmc_inclusion_{name}" for name in variables]
 
 
 def progress_columns(n_chains: int) -> tuple[list[TextColumn], dict[str, list[Any]]]:
@@ -51,24 +58,3 @@ def progress_updates() -> tuple[Callable[[dict[str, Any]], dict[str, Any]]]:
         return {name: stats[name] for name in ("ehmc_hits", "ehmc_crossings")}
 
     return (update,)
-
-
-def stuck_warning(calls: int, names: str) -> SamplerWarning:
-    """Return the warning that no indicator has moved for many draws."""
-    return SamplerWarning(
-        WarningType.BAD_ENERGY,
-        f"No indicator of {names} has changed in the last {calls} draws. Either the posterior "
-        "is all but certain, or single flips cannot leave this state: check hard constraints, "
-        "and start chains from different states with initvals.",
-        "warn",
-    )
-
-
-def undefined_warning(names: str) -> SamplerWarning:
-    """Return the warning that the log-density was not a number at a proposed state."""
-    return SamplerWarning(
-        WarningType.BAD_ENERGY,
-        f"The log-density was not a number at a proposed state of {names}. Such states are "
-        "treated as impossible; check for 0 * inf and for logarithms of negative numbers.",
-        "warn",
-    )

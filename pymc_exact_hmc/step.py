@@ -14,17 +14,15 @@ from pymc_exact_hmc.assembly import Options, assemble
 from pymc_exact_hmc.explain import Explanation, explain_assembly
 from pymc_exact_hmc.model.points import read_state, write_state
 from pymc_exact_hmc.stats import (
-    INCLUSION,
     STATS,
+    inclusion_names,
     progress_columns,
     progress_updates,
-    stuck_warning,
-    undefined_warning,
 )
+from pymc_exact_hmc.watch import Watch
 
 CHECK_EVERY = 50
 """Draws after which cached fields are computed afresh and the energy error is measured."""
-STUCK_AFTER = 500
 
 
 @dataclass_state
@@ -32,8 +30,6 @@ class ExactBinaryHMCState(StepMethodState):
     """What evolves from call to call, beside the point itself."""
 
     calls: int
-    calls_without_crossing: int
-    warned: bool
     slice_widths: np.ndarray
     slices_tuned: int
 
@@ -68,6 +64,7 @@ class ExactBinaryHMC(BlockedStep):
     inclusion
         Record, as the statistic ``ehmc_inclusion``, the probability of each indicator given
         the others and the data: averages of it are less noisy than those of the indicators.
+        With several binary variables x, y the statistics are ``ehmc_inclusion_x``, and so on.
     model
         The PyMC model; that of the context by default.
     """
@@ -108,12 +105,14 @@ class ExactBinaryHMC(BlockedStep):
         names = [*assembly.weight_names, *assembly.hyperparameter_names]
         self.vars = taken + [model.rvs_to_values[model[x]] for x in names]
         self._explanation = explain_assembly(model, assembly)
-        self._names = ", ".join([b.name for b in self.layout] or assembly.weight_names)
+        self._taken = [*(binary.name for binary in self.layout), *names]
+        self._inclusion = inclusion_names([x.name for x in self.layout]) if inclusion else []
         if inclusion:
-            self.stats_dtypes_shapes = STATS | INCLUSION
+            self.stats_dtypes_shapes = STATS | dict.fromkeys(self._inclusion, (object, [None]))
             self.stats_dtypes = [
                 {name: dtype for name, (dtype, _) in self.stats_dtypes_shapes.items()}
             ]
+        self._watch = Watch(model, self.layout)
         self.tune = True
         self._start_chain(get_random_generator(rng))
 
@@ -145,16 +144,16 @@ class ExactBinaryHMC(BlockedStep):
 
     def setup_chain(self, rng: Any, tune: int, draws: int) -> None:
         """Start a chain (PyMC ≥ 6.3)."""
-        self._start_chain(rng)
+        self._start_chain(rng, draws)
 
     def set_rng(self, rng: Any) -> None:
         """Start a chain (PyMC ≤ 6.2)."""
         self._start_chain(rng)
 
-    def _start_chain(self, rng: Any) -> None:
+    def _start_chain(self, rng: Any, draws: int | None = None) -> None:
         self.rng = get_random_generator(rng, copy=False)
-        self.calls = self.calls_without_crossing = 0
-        self.warned = False
+        self.calls = 0
+        self._watch.start(draws)
         self._move.forget()
 
     def step(self, point: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
@@ -166,29 +165,24 @@ class ExactBinaryHMC(BlockedStep):
         if self._move.hyper is not None:
             self._move.hyper.tuning = self.tune
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
-        stats = self._stats()
+        new = write_state(point, s, self.layout) | moved
         self.calls += 1
-        return write_state(point, s, self.layout) | moved, [stats]
+        return new, [self._stats(s, new)]
 
-    def _stats(self) -> dict[str, Any]:
+    def _stats(self, s: np.ndarray, new: dict[str, np.ndarray]) -> dict[str, Any]:
         tally = self._move.tally
-        crossings = int(tally.crossings[0])
-        self.calls_without_crossing = 0 if crossings else self.calls_without_crossing + 1
-        warning = None
-        if tally.undefined[0] and not self.warned:
-            warning = undefined_warning(self._names)
-        elif self.layout and self.calls_without_crossing == STUCK_AFTER and not self.warned:
-            warning = stuck_warning(STUCK_AFTER, self._names)
-        self.warned = self.warned or warning is not None
-        extra = {} if self._move.inclusion is None else {"ehmc_inclusion": self._move.inclusion}
+        extra, inclusion = {}, self._move.inclusion
+        if inclusion is not None:
+            parts = zip(self._inclusion, self.layout, strict=True)
+            extra = {name: inclusion[binary.start : binary.stop] for name, binary in parts}
         return extra | {
             "ehmc_hits": int(tally.hits[0]),
-            "ehmc_crossings": crossings,
+            "ehmc_crossings": int(tally.crossings[0]),
             "ehmc_reflections": self._move.reflections,
             "ehmc_rejected": self._move.rejected,
             "ehmc_travel_time": self._move.time,
             "ehmc_energy_error": self._move.energy_error,
-            "warning": warning,
+            "warning": self._watch(s, new, tally, self._move, tuning=self.tune),
         }
 
     def explain(self) -> Explanation:
@@ -198,11 +192,17 @@ class ExactBinaryHMC(BlockedStep):
     def __repr__(self) -> str:
         """Return one line: the variables taken and the options."""
         low, high = self.motion.travel_time
-        augmentation = type(self.motion.augmentation).__name__.lower()
-        return (
-            f"ExactBinaryHMC([{self._names}], augmentation={augmentation!r}, "
-            f"travel_time=({low:.3g}, {high:.3g}), trajectories={self.motion.trajectories})"
-        )
+        options = [
+            f"augmentation={type(self.motion.augmentation).__name__.lower()!r}",
+            f"travel_time=({low:.3g}, {high:.3g})",
+            f"trajectories={self.motion.trajectories}",
+            f"kernel={getattr(self._move, 'kernel', 'binary')!r}",
+        ]
+        options += ["inclusion=True"] if self._inclusion else []
+        return f"ExactBinaryHMC([{', '.join(self._taken)}], {', '.join(options)})"
+
+    def _repr_html_(self) -> str:
+        return self._explanation._repr_html_()
 
     @staticmethod
     def _progressbar_config(n_chains: int = 1) -> Any:

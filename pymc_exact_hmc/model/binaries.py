@@ -32,13 +32,13 @@ def why_not_binary(rv: Variable[Any, Any]) -> str | None:
     if isinstance(op, BernoulliRV):
         return None
     if isinstance(op, CategoricalRV):
-        categories = _constant(op.dist_params(rv.owner)[0].shape[-1])
+        categories = constant_value(op.dist_params(rv.owner)[0].shape[-1])
         return None if _equal(categories, 2) else f"it has {_words(categories)} categories, not 2"
     if isinstance(op, BinomialRV):
-        n = _constant(op.dist_params(rv.owner)[0])
+        n = constant_value(op.dist_params(rv.owner)[0])
         return None if _equal(n, 1) else f"its n is {_words(n)}, not 1"
     if isinstance(op, DiscreteUniformRV):
-        lower, upper = (_constant(bound) for bound in op.dist_params(rv.owner))
+        lower, upper = (constant_value(bound) for bound in op.dist_params(rv.owner))
         if _equal(lower, 0) and _equal(upper, 1):
             return None
         return f"its bounds are {_words(lower)} and {_words(upper)}, not 0 and 1"
@@ -125,7 +125,7 @@ def lay_out(
     return tuple(layout)
 
 
-def _constant(variable: Variable[Any, Any]) -> np.ndarray | None:
+def constant_value(variable: Variable[Any, Any]) -> np.ndarray | None:
     """Return the value of an expression that depends on no random variable, else None."""
     (folded,) = constant_fold([variable], raise_not_constant=False)
     if not isinstance(folded, Variable):

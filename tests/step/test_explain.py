@@ -1,5 +1,7 @@
 """explain(): every factor, its form, its cost, and what is left to other steps."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -56,4 +58,33 @@ def test_the_step_explains_itself_alike(model):
     html = step.explain()._repr_html_()
     assert html.count("<tr>") == 1 + len(step.explain().lines)
     assert "ring" in html
-    assert "ExactBinaryHMC([s]" in repr(step)
+    assert step._repr_html_() == html
+    assert repr(step.explain()) == str(step.explain())
+
+
+def test_the_table_is_well_formed_html():
+    """Every tag is closed, names are escaped, and all that is left is listed below the table."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=3)
+        pm.Potential("a<b & c", -pt.abs(s.sum() - 1.5))
+        pm.Poisson("count", 2.0)
+    html = explain(model)._repr_html_()
+    root = ElementTree.fromstring(f"<div>{html.replace('<br>', '<br/>')}</div>")
+    cells = [cell.text for cell in root.iter("td")]
+    assert "a<b & c (potential)" in cells
+    assert any("count" in item.text for item in root.iter("li"))
+    assert len(list(root.iter("th"))) == 4
+
+
+def test_repr_of_the_step():
+    """One line: all variables that are taken, and the options as they would be given."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 3))
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.3, shape=3)
+        w = pm.Normal("w", 0, 1, shape=3)
+        pm.Normal("y", X @ (gamma * w), pm.HalfNormal("sigma", 1), observed=X[:, 0])
+    text = repr(ExactBinaryHMC(model=model, inclusion=True))
+    assert text.startswith("ExactBinaryHMC([gamma, w, sigma], augmentation='gaussian', ")
+    assert text.endswith("kernel='sheared', inclusion=True)")
+    assert "\n" not in text

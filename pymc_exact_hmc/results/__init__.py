@@ -1,0 +1,1 @@
+"""Read traces: inclusion probabilities, visited models, and the prior they started from."""
