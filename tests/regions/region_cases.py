@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.flight import measure_walls
@@ -11,7 +10,6 @@ from pymc_exact_hmc.regions.region import Region, empty_law, make_region, set_la
 from pymc_exact_hmc.regions.truncated import make_scratch, truncated_transition
 
 EYE = np.eye(2)
-BATCHES = 50
 A = np.array([[1.5, 0.6], [0.6, 1.0]])
 B = np.array([0.5, 0.3])
 
@@ -101,11 +99,3 @@ def chain(case, start, draws, seed, **options):
         mover.move(w, stream, **options)
         out[k] = w
     return out, mover
-
-
-def batch_pvalues(draws, exact):
-    """p-values that means of correlated draws are as given, from means of batches."""
-    size = len(draws) // BATCHES
-    means = draws[: size * BATCHES].reshape(BATCHES, size, -1).mean(axis=1)
-    error = means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
-    return 2 * stats.t.sf(np.abs((means.mean(axis=0) - exact) / error), BATCHES - 1)

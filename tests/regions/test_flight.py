@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import region_reference as reference
-from region_cases import EYE, REGIONS, Case, Mover, allowed, batch_pvalues, case, wedge
-from support.significance import assert_holds
+from region_cases import EYE, REGIONS, Case, Mover, allowed, case, wedge
+from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.arcs import first_root

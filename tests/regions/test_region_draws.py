@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import region_reference as reference
-from region_cases import REGIONS, Case, Mover, allowed, batch_pvalues, case, chain, wedge
+from region_cases import REGIONS, Case, Mover, allowed, case, chain, wedge
 from scipy import stats
 from scipy.stats import multivariate_normal
-from support.significance import ALPHA, assert_holds
+from support.significance import ALPHA, assert_holds, batch_pvalues
 
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.region import make_region, violated

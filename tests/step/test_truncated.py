@@ -9,7 +9,7 @@ from pymc.exceptions import SamplingError
 from scipy import stats
 from scipy.stats import multivariate_normal
 from step.regressions import SIGMA, D, N, P, X, Y
-from support.significance import assert_holds
+from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
@@ -33,13 +33,6 @@ def run(model, draws, *names, point=None, **options):
         assert info["ehmc_rejected"] == 0
         out.append(np.concatenate([np.ravel(x) for x in natural(point)]))
     return np.array(out)
-
-
-def batch_pvalues(draws, exact):
-    size = len(draws) // BATCHES
-    means = draws[: size * BATCHES].reshape(BATCHES, size, -1).mean(axis=1)
-    error = means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
-    return 2 * stats.t.sf(np.abs((means.mean(axis=0) - exact) / error), BATCHES - 1)
 
 
 def assert_moments(draws, exact, seed=SEED):
