@@ -20,7 +20,6 @@ from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
-from pymc_exact_hmc.model.probit_scale import can_rescale, rescale_latents
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.random_stream import Stream, seed_words
 from pymc_exact_hmc.weights.active import (
@@ -234,9 +233,6 @@ class GatedMove:
         """Make likelihoods that are not Gaussian so, for this call."""
         if self.gaussian.latents:
             self.gaussian.draw_latents(point, s, w, seed_words(rng))
-            # Not where a move goes on from w, which would no longer belong to the latents.
-            if self.collapsed and can_rescale(self.gaussian):
-                rescale_latents(self.gaussian, point, s, rng)
             self._take_gram()
 
     def _take_gram(self) -> None:
