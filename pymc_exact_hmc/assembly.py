@@ -10,12 +10,6 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
-from pymc_exact_hmc.binary_move import BinaryMove, Motion
-from pymc_exact_hmc.constrained_move import ConstrainedMove, default_weights
-from pymc_exact_hmc.gated_move import KERNELS, GatedMove
-from pymc_exact_hmc.general_move import GeneralMove
-from pymc_exact_hmc.hyper_move import HyperMove
-from pymc_exact_hmc.joint_probit_move import JointProbitMove, is_probit
 from pymc_exact_hmc.model.binaries import (
     BinaryVariable,
     lay_out,
@@ -45,9 +39,15 @@ from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.verify_weights import verify_weights
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
-from pymc_exact_hmc.switched_move import SwitchedMove
+from pymc_exact_hmc.moves.binary import BinaryMove, Motion
+from pymc_exact_hmc.moves.constrained import ConstrainedMove, default_weights
+from pymc_exact_hmc.moves.gated import KERNELS, GatedMove
+from pymc_exact_hmc.moves.general import GeneralMove
+from pymc_exact_hmc.moves.hyper import HyperMove
+from pymc_exact_hmc.moves.joint_probit import JointProbitMove, is_probit
+from pymc_exact_hmc.moves.switched import SwitchedMove
+from pymc_exact_hmc.moves.truncated import TruncatedMove, TruncatedStart
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
-from pymc_exact_hmc.truncated_move import TruncatedMove, TruncatedStart
 from pymc_exact_hmc.weights.block import LAMBDA
 
 VAGUE = ("its prior is not", "it is a parameter")

@@ -9,8 +9,6 @@ from typing import Any
 from pymc.model import Model
 
 from pymc_exact_hmc.assembly import Assembly, General
-from pymc_exact_hmc.binary_move import BinaryMove
-from pymc_exact_hmc.gated_move import GatedMove
 from pymc_exact_hmc.model.binaries import why_not_binary
 from pymc_exact_hmc.model.constraints import Constraints
 from pymc_exact_hmc.model.factors import Factor
@@ -20,7 +18,9 @@ from pymc_exact_hmc.model.sources import constant_scale
 from pymc_exact_hmc.model.switched import SwitchedBlock
 from pymc_exact_hmc.model.truncated_weights import TruncatedBlock
 from pymc_exact_hmc.model.walls import Walls
-from pymc_exact_hmc.truncated_move import TruncatedMove
+from pymc_exact_hmc.moves.binary import BinaryMove
+from pymc_exact_hmc.moves.gated import GatedMove
+from pymc_exact_hmc.moves.truncated import TruncatedMove
 
 NOT_GIVEN = "it is not among the variables given"
 ORDER = [Form.SEPARABLE, Form.QUADRATIC, Form.LOCAL, Form.MULTILINEAR, Form.GENERIC]

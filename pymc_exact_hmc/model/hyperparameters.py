@@ -88,6 +88,10 @@ class _Search:
                 return f"it enters {var.name}, which is neither an indicator, a weight nor its data"
         if self.size(rv) > 1 and self._is_local(rv, taken):
             return "it holds a scale for every single weight"
+        if self.gaussian is not None and self.reaches_weights(rv, taken):
+            several = len(self.gaussian.noise) > 1
+            if several and self.gaussian.statistics.grams.size == 0:
+                return "there are several noise scales, and X'X is not kept for each"
         return None
 
     def _why_not_noise(self, rv: Tensor, likelihood: Tensor) -> str | None:
@@ -103,8 +107,6 @@ class _Search:
             rows = self.gaussian.rows[noise.likelihood]
             if rows.name == likelihood.name and not (noise.regular and rows.proportional):
                 return f"the noise of {rows.name} changes from row to row, not as a whole"
-        if self.gaussian.statistics.grams.size == 0 and len(self.gaussian.noise) > 1:
-            return "there are several noise scales, and X'X is not kept for each"
         return None
 
     def _is_local(self, rv: Tensor, taken: set[Tensor]) -> bool:
@@ -150,7 +152,8 @@ def recognise_hyperparameters(
     candidates = [
         rv
         for rv in model.free_RVs
-        if rv not in search.indicators | search.weight_rvs
+        # A free variable may be the data of the weights, and is not their scale as well.
+        if rv not in search.indicators | search.weight_rvs | search.likelihoods
         and point[model.rvs_to_values[rv].name].dtype.kind == "f"
         and (among is None or rv in among)
     ]

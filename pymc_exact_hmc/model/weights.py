@@ -171,6 +171,10 @@ def _drop_dependent_priors(
     search: Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
 ) -> list[Tensor]:
     """Drop what enters the prior of a weight: parameters and indicators are given."""
+    used = set().union(*entering.values())
+    for rv in list(rvs):
+        if rv not in used and entering[rv] & set(rvs) and entering[rv] & indicators:
+            rvs = search.drop(rvs, {rv}, "it is data of the weights, which are missing")
     for rv in list(rvs):
         hyperparameters = entering[rv] & set(rvs)
         rvs = search.drop(rvs, hyperparameters, f"it is a parameter of the prior of {rv.name}")

@@ -9,7 +9,7 @@ from likelihoods.test_families import compare
 from support.significance import assert_holds
 
 from pymc_exact_hmc import ExactBinaryHMC
-from pymc_exact_hmc.joint_probit_move import JointProbitMove
+from pymc_exact_hmc.moves.joint_probit import JointProbitMove
 
 SEED = 13
 

@@ -220,3 +220,17 @@ def test_correlated_pairs_agree_between_chains():
     within = s.var(axis=1, ddof=1).mean(axis=0)
     r_hat = np.sqrt(1 + between / np.maximum(within, 1e-12))
     assert r_hat.max() < 1.01
+
+
+def test_start_under_a_prior_that_lets_in_hundreds():
+    """Beta(1, 1) and 1 500 predictors: the way to a first draw does not pass all of them."""
+    rng = np.random.default_rng(3)
+    columns = rng.normal(size=(80, 1500))
+    y = columns[:, 0] * 2 + rng.normal(size=80)
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=1500)
+        pm.Normal("y", columns @ (gamma * pm.Normal("w", 0, 1, shape=1500)), 1.0, observed=y)
+        step = ExactBinaryHMC()
+    step.set_rng(rng)
+    point, _ = step.step(model.initial_point())
+    assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(point))

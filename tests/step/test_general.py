@@ -9,8 +9,8 @@ from support.conditional import exact_moments
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
-from pymc_exact_hmc.general_move import GeneralMove
-from pymc_exact_hmc.switched_move import SwitchedMove
+from pymc_exact_hmc.moves.general import GeneralMove
+from pymc_exact_hmc.moves.switched import SwitchedMove
 
 SEED = 19
 Z = np.random.default_rng(4).normal(size=(N, D))

@@ -303,3 +303,57 @@ def test_state_can_be_saved_and_restored():
     for a, b in zip(first, again, strict=True):
         for name in a:
             np.testing.assert_allclose(a[name], b[name], rtol=1e-12)
+
+
+def test_slab_scale_beside_noise_that_changes_row_by_row():
+    """Noise that is left to NUTS does not keep the step from moving τ."""
+    x = np.linspace(-1, 1, N)
+    with pm.Model() as model:
+        slope, tau = pm.Normal("slope", 0, 0.5), pm.HalfNormal("tau", 1)
+        gamma = pm.Bernoulli("gamma", 0.3, shape=D)
+        w = pm.Normal("w", 0, tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), pm.math.exp(slope * x), observed=Y)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"gamma", "w", "tau_log__"}
+    point = model.initial_point()
+    for value in (0.0, 0.4, -0.3):
+        point, _ = step.step(point | {"slope": np.array(value)})
+
+
+def test_slab_scale_of_several_likelihoods_without_gram_matrices(monkeypatch):
+    """Where X'X is not kept for each noise scale, τ is left over with the reason."""
+    monkeypatch.setattr("pymc_exact_hmc.model.weight_coefficients.MAX_DENSE_GRAM", 1)
+    with pm.Model() as model:
+        tau = pm.HalfNormal("tau", 1)
+        gamma = pm.Bernoulli("gamma", 0.3, shape=D)
+        w = pm.Normal("w", 0, tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        pm.Normal("z", X @ (gamma * w), 0.5, observed=Y)
+    assert "tau (there are several noise scales, and X'X is not kept" in str(explain(model))
+
+
+def test_data_that_are_unknown_are_not_a_scale_as_well():
+    """A variable that the weights predict and that enters a noise scale is left to NUTS."""
+    with pm.Model():
+        gamma = pm.Bernoulli("gamma", 0.5, shape=2)
+        w = pm.Normal("w", 0, 0.3, shape=2)
+        mean = 0.5 + (gamma * w)[0]
+        odds = pm.distributions.transforms.logodds
+        latent = pm.Normal("latent", mean, 0.15, transform=odds, initval=0.5)
+        pm.Normal("y", X[:, :2] @ (gamma * w), 0.2 + latent, observed=Y)
+        step = ExactBinaryHMC()
+    assert "latent_logodds__" not in {v.name for v in step.vars}
+
+
+def test_missing_data_keep_the_fast_path():
+    """Missing responses are data of the weights, not weights; scales stay inside the step."""
+    masked = np.ma.masked_array(Y, mask=np.arange(N) % 7 == 0)
+    with pm.Model() as model, pytest.warns(pm.exceptions.ImputationWarning):
+        sigma, tau = pm.HalfNormal("sigma", 1.5), pm.Gamma("tau", 3, 2)
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 2), shape=D)
+        w = pm.Normal("w", 0, tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), sigma, observed=masked)
+    with model:
+        step = ExactBinaryHMC()
+    names = {v.name for v in step.vars}
+    assert names == {"gamma", "w", "sigma_log__", "tau_log__", "a_logodds__"}

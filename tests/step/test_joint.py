@@ -138,6 +138,12 @@ def test_step_and_data_in_turn_leave_the_prior(slab, kernel):
     assert_holds(*batch_pvalues(columns, means), seed=SEED)
 
 
+def test_many_weights_without_their_gram_matrix(monkeypatch):
+    """The same where X'X is never formed, as with thousands of weights."""
+    monkeypatch.setattr("pymc_exact_hmc.model.weight_coefficients.MAX_DENSE_GRAM", 1)
+    test_step_and_data_in_turn_leave_the_prior("centred", None)
+
+
 @pytest.mark.parametrize("slab", ["centred", "truncated", "spike"])
 def test_with_nuts_on_the_scales(slab):
     """Through pm.sample: the step on (s, w), NUTS on scales and probability, then the data."""

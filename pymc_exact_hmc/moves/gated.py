@@ -11,21 +11,22 @@ from pymc.exceptions import SamplingError
 from scipy.special import expit
 
 from pymc_exact_hmc.augmentations import Gaussian
-from pymc_exact_hmc.binary_move import Motion
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
 from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
 from pymc_exact_hmc.energies import Sum
-from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
+from pymc_exact_hmc.moves.binary import Motion
+from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.random_stream import Stream, seed_words
 from pymc_exact_hmc.weights.active import (
     FULL,
     PAIR_M,
     SINGULAR,
+    SIZE,
     expire,
     make_active,
     remember_gram,
@@ -47,6 +48,9 @@ KERNELS = {"sheared": sheared_transition, "paper": paper_transition}
 """The kernels that move weights, by the name a user gives."""
 ANNEALING = np.geomspace(1e-4, 1.0, 40)
 """Powers of the likelihood through which a start that nobody chose is brought."""
+MOST_ACTIVE = 400
+"""Active weights beyond which a call costs too much to be spent on a start."""
+LEAP = 9
 
 
 class GatedMove:
@@ -213,7 +217,9 @@ class GatedMove:
         self._update_gaussian(point)
         w = self._read_weights(point)
         moved: Point = {}
-        for power in ANNEALING:
+        k = 0
+        while k < ANNEALING.size:
+            power, before = ANNEALING[k], (s.copy(), w.copy())
             self._draw_latents(point | moved, s, w, rng)
             moved |= self._move_scales(point | moved, s, w, rng, power=power)
             self.prior.update(point | moved)
@@ -223,6 +229,11 @@ class GatedMove:
             moved |= self._move(point | moved, s, w, rng)
             self.gaussian.temper(1.0)
             self._rescale(self.gaussian.scale)
+            k += 1
+            if k < ANNEALING.size and self._active.counts[SIZE] > MOST_ACTIVE:
+                # A prior that lets in hundreds without data: go on where the data count more.
+                s[:], w[:] = before
+                k = min(k + LEAP, ANNEALING.size - 1)
         return moved
 
     def _update_gaussian(self, point: Point) -> None:

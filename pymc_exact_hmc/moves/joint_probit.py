@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from pymc_exact_hmc.compilation import bind
-from pymc_exact_hmc.gated_move import GatedMove, State, Vector
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
+from pymc_exact_hmc.moves.gated import GatedMove, State, Vector
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.active import expire, make_active
 from pymc_exact_hmc.weights.block import Block, R, make_block, price_slabs

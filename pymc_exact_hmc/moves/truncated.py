@@ -9,13 +9,13 @@ import numpy.typing as npt
 from pymc.exceptions import SamplingError
 from pymc.model import Model
 
-from pymc_exact_hmc.binary_move import Motion
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, empty_tally
 from pymc_exact_hmc.model.data import Data
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.feasible import EmptyRegionError, feasible_start
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
+from pymc_exact_hmc.moves.binary import Motion
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.flight import measure_walls
 from pymc_exact_hmc.regions.region import empty_law, set_law, violated

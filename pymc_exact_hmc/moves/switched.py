@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pymc_exact_hmc.binary_move import BinaryMove, Motion
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally
-from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.natural import PlacedWeight, write_weights
 from pymc_exact_hmc.model.switched import SwitchedCoefficients
+from pymc_exact_hmc.moves.binary import BinaryMove, Motion
+from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.switched import draw_switched
 

@@ -11,9 +11,9 @@ from pymc_exact_hmc.augmentations import Augmentation
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, make_workspace, transition
-from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
+from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.travel_time import TravelTime
 

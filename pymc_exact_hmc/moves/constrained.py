@@ -9,12 +9,9 @@ import numpy.typing as npt
 from pymc.exceptions import SamplingError
 from pymc.model import Model
 
-from pymc_exact_hmc.binary_move import NO_WEIGHTS, Motion
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import clear
 from pymc_exact_hmc.dynamics.transition import refresh_caches
-from pymc_exact_hmc.gated_move import GatedMove
-from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.feasible import EmptyRegionError, feasible_start
@@ -22,6 +19,9 @@ from pymc_exact_hmc.model.gated_constraints import own_bounds
 from pymc_exact_hmc.model.natural import PlacedWeight, write_weights
 from pymc_exact_hmc.model.walls import Walls
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
+from pymc_exact_hmc.moves.binary import NO_WEIGHTS, Motion
+from pymc_exact_hmc.moves.gated import GatedMove
+from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.gated import fenced_transition, make_fence, mark_carried
 from pymc_exact_hmc.regions.region import Law, empty_law, set_law, violated

@@ -36,6 +36,7 @@ class HyperMove:
     ):
         self.block, self._gaussian, self._held = block, gaussian, held
         self._names = ", ".join(h.name for h in block.hyperparameters)
+        self._was_regular = self._regular()
         self._evidence = _evidence(block, gaussian, held)
         self.coordinates = _coordinates(block)
         self._gathered = make_gathered(block.n_noise, FIRST_ROOM)
@@ -80,7 +81,7 @@ class HyperMove:
         The block of the weights is brought to them, but for the scale of its Gram matrix.
         ``power`` is that of the likelihood; ``active`` may hold rows of its Gram matrix.
         """
-        if self._gaussian is not None and not all(x.regular for x in self._gaussian.noise):
+        if self._regular() != self._was_regular:
             self._refuse_irregular()
         tape = self.block.tape
         tape.load(point)
@@ -133,6 +134,10 @@ class HyperMove:
             block, empty = self._empty
             return block.gram, empty
         return self._gaussian.block.gram, active or make_active(self._gaussian.block, 1)
+
+    def _regular(self) -> list[bool]:
+        """Return which noise classes keep their proportions; what is taken enters only those."""
+        return [] if self._gaussian is None else [x.regular for x in self._gaussian.noise]
 
     def _refuse_irregular(self) -> None:
         raise SamplingError(

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pymc_exact_hmc.binary_move import NO_WEIGHTS, Motion
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.energies import commit, energy_drop
-from pymc_exact_hmc.hyper_move import HyperMove
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.general import GeneralGaussian
+from pymc_exact_hmc.moves.binary import NO_WEIGHTS, Motion
+from pymc_exact_hmc.moves.hyper import HyperMove
 
 State = npt.NDArray[np.int8]
 

@@ -1,0 +1,1 @@
+"""What moves the variables of a model at each call, by the structure that was recognised."""
