@@ -10,6 +10,7 @@ import numpy as np
 from pymc.model import Model
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
+from pymc_exact_hmc.blocks import General, gated_weights, general_weights, mismatch
 from pymc_exact_hmc.model.binaries import (
     BinaryVariable,
     lay_out,
@@ -19,26 +20,21 @@ from pymc_exact_hmc.model.binaries import (
 )
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE, Point
-from pymc_exact_hmc.model.fences import FenceBlock, recognise_fence
-from pymc_exact_hmc.model.forms import Form
-from pymc_exact_hmc.model.gated_constraints import constraint_names
-from pymc_exact_hmc.model.general import GeneralBlock, GeneralGaussian, recognise_general
+from pymc_exact_hmc.model.fences import FenceBlock
+from pymc_exact_hmc.model.general import GeneralGaussian
 from pymc_exact_hmc.model.hyperparameters import HyperBlock, recognise_hyperparameters
 from pymc_exact_hmc.model.natural import place_weights
 from pymc_exact_hmc.model.parents import direct_parents
 from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
 from pymc_exact_hmc.model.starts import Start
-from pymc_exact_hmc.model.switched import SwitchedBlock, SwitchedCoefficients, recognise_switched
+from pymc_exact_hmc.model.switched import SwitchedBlock, SwitchedCoefficients
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
 from pymc_exact_hmc.model.truncated_weights import TruncatedBlock, recognise_truncated
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
 from pymc_exact_hmc.model.verify_constraints import verify_truncated
 from pymc_exact_hmc.model.verify_hyperparameters import verify_hyperparameters
-from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
-from pymc_exact_hmc.model.verify_weights import verify_weights
-from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
+from pymc_exact_hmc.model.weights import WeightBlock
 from pymc_exact_hmc.moves.binary import BinaryMove, Motion
 from pymc_exact_hmc.moves.constrained import ConstrainedMove, default_weights
 from pymc_exact_hmc.moves.gated import KERNELS, GatedMove
@@ -47,42 +43,20 @@ from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.moves.joint_probit import JointProbitMove, is_probit
 from pymc_exact_hmc.moves.switched import SwitchedMove
 from pymc_exact_hmc.moves.truncated import TruncatedMove, TruncatedStart
-from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
-from pymc_exact_hmc.weights.block import LAMBDA
+from pymc_exact_hmc.options import Options, check_options, make_motion, parse_trajectories
+from pymc_exact_hmc.travel_time import TravelTime, parse_travel_time
 
 VAGUE = ("its prior is not", "it is a parameter")
 """Openings of reasons against a weight that say little about a variable that is a scale."""
-HITS_PER_DRAW = 800
-"""Cheap wall hits that cost less than PyMC's own work per draw."""
-MAX_TRAJECTORIES = 10
-HITS_PER_WALL = {"sheared": (0.8, 1.2), "general": (0.8, 1.2), "paper": (0.5, 0.5)}
-"""Hits per wall of the kernels that move weights; the paper's has T = π/2."""
-GATE_TOLERANCE = 1e-9
 GENERAL_TOLERANCE = 1e-6
 MAX_ACTIVE_AT_START = 128
-MOST_GENERAL_WORK = 3e8
-"""Operations per draw up to which the general kernel is taken unasked: tenths of a second."""
-MOST_INDICATORS_PER_WEIGHT = 4
-"""With more, as in mixtures, indicators are better moved with the weights given."""
 
 
 FENCED = "weights under constraints cannot be integrated out, so it is sampled given all of them"
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the user asked for, as given."""
-
-    augmentation: str
-    travel_time: Any
-    trajectories: int | None
-    kernel: str | None
-    inclusion: bool = False
-
-
 Weighted: TypeAlias = GatedMove | GeneralMove | SwitchedMove | TruncatedMove | ConstrainedMove
 Move: TypeAlias = BinaryMove | Weighted
-General: TypeAlias = GeneralBlock | SwitchedBlock
 
 
 @dataclass(frozen=True)
@@ -120,7 +94,7 @@ class Assembly:
 @np.errstate(divide="ignore", invalid="ignore")
 def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> Assembly:
     """Recognise a model, verify what was recognised, and make the move for it."""
-    _check_options(options)
+    check_options(options)
     values, others = select_variables(model, user_vars)
     if not values:
         return _without_indicators(model, others, point, options)
@@ -132,9 +106,9 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     reasons: dict[str, str] = {}
     fence: FenceBlock | None = None
     if wanted and options.kernel in (None, *KERNELS):
-        weights, gaussian, fence, reasons = _weights(model, layout, point, options, among)
+        weights, gaussian, fence, reasons = gated_weights(model, layout, point, options, among)
     if wanted and weights is None and options.kernel in (None, "general"):
-        general, more = _general(model, layout, point, options, among)
+        general, more = general_weights(model, layout, point, options, among)
         reasons = more | reasons
     hyper = None
     if wanted and options.kernel != "binary":
@@ -146,7 +120,7 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         if fence is not None and weights is not None:
             reasons |= dict.fromkeys(_parents_of(model, weights), FENCED)
         if hyper and not verify_hyperparameters(model, hyper, *reached, layout, point):
-            raise ValueError(_mismatch(", ".join(h.name for h in hyper.hyperparameters)))
+            raise ValueError(mismatch(", ".join(h.name for h in hyper.hyperparameters)))
     _refuse_unfit(options, others, weights, general, hyper, reasons, fenced=fence is not None)
     held = options.kernel == "paper"
     hyper_move = None if hyper is None else HyperMove(hyper, reached[1], held=held)
@@ -158,7 +132,7 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     factors = factor_evaluator(block, ONCE)
     start = read_state(point, layout)
     verify(block, coefficients, factors, point, start)
-    motion = _motion(options, block, single=weights is not None or general is not None)
+    motion = make_motion(options, block, single=weights is not None or general is not None)
     move: Move
     if general is not None:
         move = _general_move(model, general, coefficients, point, motion, hyper_move)
@@ -220,42 +194,17 @@ def _without_indicators(model: Model, given: list[Any], point: Point, options: O
     travel_time = TravelTime(0.5 * np.pi, 0.5 * np.pi)
     if options.travel_time is not None:
         travel_time = parse_travel_time(options.travel_time, AUGMENTATIONS["gaussian"])
-    trajectories = _parse_trajectories(options.trajectories, 0, single=True)
+    trajectories = parse_trajectories(options.trajectories, 0, single=True)
     motion = Motion(AUGMENTATIONS["gaussian"], travel_time, trajectories)
     gaussian = TruncatedGaussian(model, block, point)
     names = ", ".join(w.name for w in block.weights)
     move = TruncatedMove(gaussian, motion, names)
     wrong = verify_truncated(model, gaussian, point)
     if wrong:
-        raise ValueError(_mismatch(wrong))
+        raise ValueError(mismatch(wrong))
     start = TruncatedStart(model, move, point)
     nothing = Block((), [], [])
     return Assembly((), nothing, None, None, None, reasons, move, start, motion, block)
-
-
-def _general(
-    model: Model,
-    layout: tuple[BinaryVariable, ...],
-    point: Point,
-    options: Options,
-    among: list[Any] | None,
-) -> tuple[General | None, dict[str, str]]:
-    """Recognise weights that are Gaussian given the indicators in other ways than gated ones."""
-    switched = recognise_switched(model, layout, point, among=among)
-    if switched is not None:
-        return switched, {}
-    if options.augmentation != "gaussian":
-        return None, {}
-    general, reasons = recognise_general(model, layout, point, among=among)
-    if general is None or options.kernel == "general" or among:
-        return general, reasons
-    d, n = layout[-1].stop, general.weights[-1].stop
-    if d > MOST_INDICATORS_PER_WEIGHT * n:
-        return None, {}
-    if d * float(n) ** 3 > MOST_GENERAL_WORK:
-        costly = "kernel='general' would integrate it out, at a high cost per draw"
-        return None, {w.name: costly for w in general.weights}
-    return general, reasons
 
 
 def _general_move(
@@ -272,20 +221,13 @@ def _general_move(
     if isinstance(general, SwitchedBlock):
         switched = SwitchedCoefficients(model, general, layout, point)
         if not switched.agrees(model, point):
-            raise ValueError(_mismatch(names))
+            raise ValueError(mismatch(names))
         placed = place_weights(model, general.weights)
         return SwitchedMove(prior, switched, placed, motion, hyper=hyper)
     gaussian = GeneralGaussian(general, layout)
     if gaussian.error(point, np.random.default_rng(20131212)) > GENERAL_TOLERANCE:
-        raise ValueError(_mismatch(names))
+        raise ValueError(mismatch(names))
     return GeneralMove(prior, gaussian, motion, hyper=hyper)
-
-
-def _mismatch(names: str) -> str:
-    return (
-        f"What was recognised in {names} does not reproduce the model's own log-density, so "
-        "nothing was sampled. Please report the model; meanwhile use kernel='binary'."
-    )
 
 
 def _merge_reasons(as_weight: dict[str, str], as_scale: dict[str, str]) -> dict[str, str]:
@@ -332,98 +274,3 @@ def _refuse_unfit(
             f"kernel={options.kernel!r} needs Gaussian weights that it can move together with the "
             f"indicators, and none were recognised ({listed or 'no continuous variables'})."
         )
-
-
-def _check_options(options: Options) -> None:
-    if options.augmentation not in AUGMENTATIONS:
-        known = ", ".join(repr(name) for name in AUGMENTATIONS)
-        raise ValueError(f"augmentation must be one of {known}; got {options.augmentation!r}.")
-    kernels = ["binary", "general", *KERNELS]
-    if options.kernel is not None and options.kernel not in kernels:
-        known = ", ".join(repr(name) for name in kernels)
-        raise ValueError(f"kernel must be one of {known}; got {options.kernel!r}.")
-    parse_travel_time(options.travel_time, AUGMENTATIONS[options.augmentation])
-
-
-def _weights(
-    model: Model,
-    layout: tuple[BinaryVariable, ...],
-    point: Point,
-    options: Options,
-    among: list[Any] | None,
-) -> tuple[WeightBlock | None, WeightCoefficients | None, FenceBlock | None, dict[str, str]]:
-    """Recognise gated weights and verify them, with constraints on them if there are any."""
-    names = frozenset(constraint_names(model, layout, point, among))
-    weights, reasons = recognise_weights(model, layout, point, among=among, constraints=names)
-    if weights is None:
-        return None, None, None, reasons
-    gaussian = WeightCoefficients(model, weights, layout, point)
-    fence, reason = None, _why_not_gated(weights, gaussian, point)
-    if not reason and names:
-        fence, reason, wrong = recognise_fence(model, weights, gaussian, layout, point)
-        if wrong:
-            raise ValueError(_mismatch(wrong))
-    reason = reason or _why_not_kernel(options, gaussian, fenced=fence is not None)
-    if reason:
-        return None, None, None, reasons | {w.name: reason for w in weights.weights}
-    check = verify_likelihoods if gaussian.latents else verify_weights
-    wrong = check(model, weights, gaussian, layout, point)
-    if wrong:
-        raise ValueError(_mismatch(wrong))
-    return weights, gaussian, fence, reasons
-
-
-def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Point) -> str:
-    rng = np.random.default_rng(20131211)
-    lower, upper = gaussian.bounds
-    for w in weights.weights:
-        part = slice(w.start, w.stop)
-        if not (lower[part] < upper[part]).all():
-            raise ValueError(f"The bounds of {w.name} leave nothing between them: lower ≥ upper.")
-    for rows in gaussian.rows:
-        if not rows.is_finite(point):
-            raise ValueError(
-                f"The predictors or the data of {rows.name} hold values that are not finite. "
-                "Remove or impute them before sampling."
-            )
-        if rows.gate_error(point, weights.gate, rng) > GATE_TOLERANCE:
-            return f"in {rows.name} it does not vanish when its indicator is 0"
-    return ""
-
-
-def _why_not_kernel(options: Options, gaussian: WeightCoefficients, *, fenced: bool) -> str:
-    gated = gaussian.block.gate >= 0
-    flat = bool((gaussian.block.coefficients[LAMBDA][gated] <= 0).any())
-    if options.kernel == "paper" and flat:
-        return "the paper's kernel needs a Gaussian slab, not an exponential one"
-    if fenced and gaussian.latents:
-        return "it enters constraints, which need a Gaussian likelihood"
-    if fenced and options.kernel == "paper":
-        return "it enters constraints, which the paper's kernel does not know"
-    if options.augmentation != "gaussian" and (fenced or gaussian.block.is_truncated):
-        return "truncated weights need the Gaussian augmentation"
-    return ""
-
-
-def _motion(options: Options, block: Block, *, single: bool) -> Motion:
-    augmentation = AUGMENTATIONS[options.augmentation]
-    travel_time = parse_travel_time(options.travel_time, augmentation)
-    if single and options.travel_time is None:
-        low, high = HITS_PER_WALL[options.kernel or "sheared"]
-        travel_time = TravelTime(low * augmentation.hit_time, high * augmentation.hit_time)
-    costly = any(t.form in (Form.GENERIC, Form.MULTILINEAR) for t in block.terms)
-    single = single or costly or options.travel_time is not None
-    return Motion(
-        augmentation, travel_time, _parse_trajectories(options.trajectories, block.d, single=single)
-    )
-
-
-def _parse_trajectories(trajectories: int | None, d: int, *, single: bool) -> int:
-    if trajectories is None:
-        hits = d * sum(DEFAULT_HITS_PER_WALL) / 2
-        return 1 if single else int(np.clip(round(HITS_PER_DRAW / hits), 1, MAX_TRAJECTORIES))
-    if not isinstance(trajectories, int | np.integer) or trajectories < 1:
-        raise ValueError(
-            f"trajectories must be a whole number of at least 1, got {trajectories!r}."
-        )
-    return int(trajectories)

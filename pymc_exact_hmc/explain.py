@@ -8,7 +8,8 @@ from typing import Any
 
 from pymc.model import Model
 
-from pymc_exact_hmc.assembly import Assembly, General
+from pymc_exact_hmc.assembly import Assembly
+from pymc_exact_hmc.blocks import General
 from pymc_exact_hmc.model.binaries import why_not_binary
 from pymc_exact_hmc.model.constraints import Constraints
 from pymc_exact_hmc.model.factors import Factor

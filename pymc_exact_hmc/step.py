@@ -10,9 +10,10 @@ from pymc.step_methods.compound import BlockedStep, Competence, StepMethodState
 from pymc.step_methods.state import dataclass_state
 from pymc.util import get_random_generator
 
-from pymc_exact_hmc.assembly import Options, assemble
+from pymc_exact_hmc.assembly import assemble
 from pymc_exact_hmc.explain import Explanation, explain_assembly
 from pymc_exact_hmc.model.points import read_state, write_state
+from pymc_exact_hmc.options import Options
 from pymc_exact_hmc.stats import (
     STATS,
     inclusion_names,
