@@ -70,7 +70,8 @@ class Watch:
         self, s: State, point: Point, tally: Tally, move: Any, *, tuning: bool
     ) -> SamplerWarning | None:
         """Look at the outcome of a draw; return what there is to say, if anything."""
-        self._still = 0 if tally.crossings[0] else self._still + 1
+        # Without indicators, as with truncated weights alone, there is none to be stuck.
+        self._still = 0 if tally.crossings[0] or not s.size else self._still + 1
         if tally.undefined[0]:
             self._say_once("undefined", undefined_warning, self._names)
         if self._still == STUCK_AFTER and not self._said["undefined"]:

@@ -84,7 +84,9 @@ def test_likelihood_that_is_not_quadratic():
     with pm.Model() as model:
         gamma, w = pm.Bernoulli("gamma", 0.3, shape=D), normal_weights()
         pm.Poisson("count", pt.exp(X @ (gamma * w)), observed=np.ones(N, int))
-    assert "w (it enters count, which is no likelihood that can be made Gaussian" in str(explain(model))
+    assert "w (it enters count, which is no likelihood that can be made Gaussian" in str(
+        explain(model)
+    )
     assert [v.name for v in first_step(model).vars] == ["gamma"]
 
 

@@ -388,3 +388,17 @@ def test_positive_orthant_by_its_probabilities():
     exact = [orthant(c * np.eye(D)[i]) / orthant(np.zeros(D)) for i, c in cuts]
     tails = np.column_stack([draws[:, i] > c for i, c in cuts]).astype(float)
     assert_holds(*batch_pvalues(tails, np.array(exact)), seed=SEED)
+
+
+def test_no_word_about_indicators_that_do_not_exist():
+    """500 draws of a model without indicators warn of nothing."""
+    with pm.Model() as model:
+        w = pm.HalfNormal("w", 1.0, shape=2)
+        pm.Normal("y", w, 1.0, observed=np.zeros(2))
+        step = ExactBinaryHMC()
+    step.set_rng(np.random.default_rng(2))
+    point, said = model.initial_point(), []
+    for _ in range(1200):
+        point, (report,) = step.step(point)
+        said.append(report["warning"])
+    assert said == [None] * 1200
