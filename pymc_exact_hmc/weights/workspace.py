@@ -25,8 +25,8 @@ class Clocks(NamedTuple):
     """
 
     w_time: float = 0.5 * math.pi
-    fewest: float = 0.8
-    most: float = 1.2
+    fewest: float = 0.85
+    most: float = 1.15
     held: float = 0.1
 
 
