@@ -27,6 +27,7 @@ import numpy.typing as npt
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.energies import commit, energy_drop, log_density, refresh
 from pymc_exact_hmc.weights.flight import draw_gaussian
+from pymc_exact_hmc.weights.refreshing import invert_factor
 
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
@@ -124,19 +125,7 @@ def refresh_switched(energy, s):
             pivot -= C[a, b] * C[a, b]
         # A precision that is not positive gives NaN here, and every hit then bounces.
         C[a, a] = math.sqrt(pivot)
-    for a in range(n):
-        C[a, a] = 1.0 / C[a, a]
-        for b in range(a):
-            total = 0.0
-            for d in range(b, a):
-                total += C[a, d] * C[d, b]
-            C[a, b] = -total * C[a, a]
-    for a in range(n):
-        for b in range(a + 1):
-            total = 0.0
-            for d in range(a, n):
-                total += C[d, a] * C[d, b]
-            Sigma[a, b] = Sigma[b, a] = total
+    invert_factor(C, Sigma, n)
     for a in range(n):
         mu[a] = 0.0
         for b in range(n):
