@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent
 OLDEST = (3, 11)
 TRIED = ["3.11", "3.12", "3.13", "3.14"]
 # Each level includes those before it.
-LEVELS = ["package", "test", "dev"]
+LEVELS = ["package", "test", "dev", "docs"]
 
 
 def main() -> int:

@@ -10,10 +10,11 @@ from pymc.model import Model
 
 from pymc_exact_hmc.assembly import Assembly
 from pymc_exact_hmc.blocks import General
+from pymc_exact_hmc.catalogue import FORMS, GATED, GENERAL, SWITCHED
 from pymc_exact_hmc.model.binaries import why_not_binary
 from pymc_exact_hmc.model.constraints import Constraints
 from pymc_exact_hmc.model.factors import Factor
-from pymc_exact_hmc.model.forms import Form, RecognisedTerm
+from pymc_exact_hmc.model.forms import RecognisedTerm
 from pymc_exact_hmc.model.recognise import Block
 from pymc_exact_hmc.model.sources import constant_scale
 from pymc_exact_hmc.model.switched import SwitchedBlock
@@ -24,14 +25,6 @@ from pymc_exact_hmc.moves.gated import GatedMove
 from pymc_exact_hmc.moves.truncated import TruncatedMove
 
 NOT_GIVEN = "it is not among the variables given"
-ORDER = [Form.SEPARABLE, Form.QUADRATIC, Form.LOCAL, Form.MULTILINEAR, Form.GENERIC]
-PATHS = {
-    Form.SEPARABLE: ("separable: each entry depends on one indicator", "one comparison"),
-    Form.QUADRATIC: ("quadratic", "one comparison; a crossing updates the neighbours"),
-    Form.LOCAL: ("local: each entry depends on at most {reach} indicators", "a few table look-ups"),
-    Form.MULTILINEAR: ("multilinear", "one comparison; a crossing needs one gradient"),
-    Form.GENERIC: ("generic", "one evaluation of the compiled log-density"),
-}
 HEADER = ("factor", "recognised as", "coefficients", "per wall hit")
 LEFT = 'style="text-align: left"'
 """Notebooks set the cells of tables flush right."""
@@ -207,23 +200,10 @@ def _options(assembly: Assembly) -> str:
 
 
 def _general_line(name: str, general: General) -> FactorLine:
-    if isinstance(general, SwitchedBlock):
-        return FactorLine(
-            name,
-            "with weights",
-            "Gaussian, priors of weights switched by indicators",
-            "computed when other variables change",
-            "one comparison; a crossing updates all weights",
-            "",
-        )
-    return FactorLine(
-        name,
-        "with weights",
-        "Gaussian in the weights, given the indicators",
-        "evaluated at each wall hit",
-        "a factorisation of the weights' precision",
-        "",
-    )
+    switched = isinstance(general, SwitchedBlock)
+    path = SWITCHED if switched else GENERAL
+    when = "computed when other variables change" if switched else "evaluated at each wall hit"
+    return FactorLine(name, "with weights", path.recognised, when, path.per_hit, "")
 
 
 def _likelihood_line(name: str, assembly: Assembly) -> FactorLine:
@@ -240,28 +220,20 @@ def _likelihood_line(name: str, assembly: Assembly) -> FactorLine:
         when = "evaluated at each call"
     elif move.gaussian.varies:
         when += ", rescaled at each call"
-    return FactorLine(
-        name,
-        "observed",
-        f"{recognised}: linear in weights that indicators switch",
-        when,
-        "one comparison; a crossing updates the active weights",
-        "",
-    )
+    found = GATED.recognised.format(likelihood=recognised)
+    return FactorLine(name, "observed", found, when, GATED.per_hit, "")
 
 
 def _factor_line(factor: Factor, terms: list[RecognisedTerm]) -> FactorLine:
-    forms = [form for form in ORDER if any(t.form is form for t in terms)]
-    recognised, per_hit = PATHS[forms[-1]]
+    forms = [form for form in FORMS if any(t.form is form for t in terms)]
+    path = FORMS[forms[-1]]
     reach = max((t.dependence.reach for t in terms if t.dependence is not None), default=0)
-    if forms[-1] is Form.QUADRATIC:
-        recognised = f"quadratic: couplings between {reach} indicators per entry"
     return FactorLine(
         factor.name,
         factor.kind,
-        recognised.format(reach=reach),
+        path.recognised.format(reach=reach),
         _when(terms),
-        per_hit,
+        path.per_hit,
         next((t.reason for t in terms if t.reason and t.form is forms[-1]), ""),
     )
 
