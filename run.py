@@ -3,6 +3,8 @@
     python3 run.py example [NAME]         run examples/NAME.py (spike_and_slab if none is named)
     python3 run.py test [PYTEST ARGS]     run the tests
     python3 run.py lint                   check style, types and import layers
+    python3 run.py docs [--outputs]       build docs/_build/html; renew what examples print
+    python3 run.py package                build wheel and sdist, try them in an empty environment
     python3 run.py which VERSION          print the interpreter that VERSION stands for
 
     --python PATH_OR_VERSION              use another interpreter, for example 3.12
@@ -18,6 +20,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -97,6 +100,35 @@ def run_lint(wanted: str, args: list) -> int:
     return 1 if failed else 0
 
 
+def build_docs(wanted: str, args: list) -> int:
+    """Bring generated tables up to date and build the documentation; warnings are errors."""
+    python = environment(wanted, "docs")
+    outputs = ["--outputs"] if "--outputs" in args else []
+    say("bringing generated parts of README.md and docs/ up to date")
+    if call([python, "docs/generate.py", *outputs], MPLBACKEND="Agg"):
+        return 1
+    say("building docs/_build/html")
+    strict = ["--fail-on-warning", "--keep-going", "--nitpicky", "--fresh-env", "--quiet"]
+    return call([python, "-m", "sphinx", *strict, "-b", "html", "docs", "docs/_build/html"])
+
+
+def build_package(wanted: str, args: list) -> int:
+    """Build sdist and wheel, install the wheel in an empty environment, and try it there."""
+    python = environment(wanted, "dev")
+    with tempfile.TemporaryDirectory() as folder:
+        say("building the sdist, and the wheel from it")
+        built = Path(folder) / "dist"
+        quietly([python, "-m", "build", "--outdir", str(built), "."], "The build failed.")
+        wheel, sdist = (str(next(built.glob(kind))) for kind in ("*.whl", "*.tar.gz"))
+        say("installing the wheel in an empty environment (some minutes)")
+        quietly([python, "-m", "venv", f"{folder}/empty"], "The environment was not created.")
+        empty = str(python_of(Path(folder) / "empty"))
+        install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel]
+        quietly([empty, *install], "The installation failed.")
+        say("trying it")
+        return call([empty, "-I", ".ci/try_package.py", wheel, sdist])
+
+
 def print_interpreter(wanted: str, args: list) -> int:
     """Print the path of an interpreter."""
     print(find_interpreter(wanted or (args[0] if args else ""))[0])
@@ -107,6 +139,8 @@ COMMANDS = {
     "example": run_example,
     "test": run_tests,
     "lint": run_lint,
+    "docs": build_docs,
+    "package": build_package,
     "which": print_interpreter,
 }
 
@@ -116,7 +150,7 @@ def environment(wanted: str, level: str) -> str:
     base, version = find_interpreter(wanted)
     name = ".".join(version.split(".")[:2])
     folder = ROOT / ".venv" / name
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python = python_of(folder)
     stamp = folder / "installed.txt"
     # An environment holds its own address: one that was moved or copied is made again.
     place, _, installed = stamp.read_text().partition("\n") if stamp.exists() else ("", "", "")
@@ -132,6 +166,11 @@ def environment(wanted: str, level: str) -> str:
         quietly([str(python), *install, target], "The installation failed.")
         stamp.write_text(f"{folder}\n{digest} {level}")
     return str(python)
+
+
+def python_of(folder: Path) -> Path:
+    """Return the interpreter of an environment."""
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def find_interpreter(wanted: str) -> tuple:
