@@ -27,7 +27,8 @@ def main(wheel, sdist):
     inside = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in inside}
     check(tops == {"pymc_exact_hmc", f"pymc_exact_hmc-{number}.dist-info"}, f"wheel holds {tops}")
-    names = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
     missing = [name for name in NEEDED if name not in names]
     check(not missing, f"the sdist lacks {missing}")
     stray = [name for name in names if name.startswith((".venv", "figures", "docs/_build"))]

@@ -27,9 +27,10 @@ autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 napoleon_numpy_docstring = True
 napoleon_use_rtype = False
+napoleon_attr_annotations = False
 
 nitpicky = True
 # Types in docstrings that are words, or classes of projects whose sites are not consulted.
 nitpick_ignore_regex = [
-    ("py:class", r"(pymc|pymc_exact_hmc|pandas|numpy|optional|DataFrame).*"),
+    ("py:class", r"(pymc|pymc_exact_hmc|pytensor|pandas|numpy|optional|DataFrame).*"),
 ]

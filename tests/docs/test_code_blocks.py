@@ -42,7 +42,7 @@ def test_python_blocks_run(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_fences_are_known(page):
     """Blocks are of kinds that are checked, or hold no code."""
-    known = {"python", "output", "console", "text", "output"}
+    known = {"python", "output", "console", "text"}
     unknown = {block.language for block in blocks(page.read_text())} - known
     assert not unknown
 

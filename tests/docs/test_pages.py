@@ -67,7 +67,7 @@ def test_every_public_name_is_documented():
     page = (DOCS / "api.md").read_text()
     for name in pymc_exact_hmc.__all__:
         if name != "__version__":
-            assert f":: pymc_exact_hmc.{name}\n" in page
+            assert re.search(rf":: pymc_exact_hmc\.{name}\b", page)
             assert inspect.getdoc(getattr(pymc_exact_hmc, name))
 
 
@@ -102,6 +102,8 @@ def test_every_option_and_statistic_has_a_meaning():
     arguments = set(inspect.signature(ExactBinaryHMC.__init__).parameters) - hidden
     described = set(re.findall(r"^`(\w+)=", generate.options(), re.MULTILINE))
     assert described == arguments
+    (signature,) = re.findall(r"ExactBinaryHMC\((.*)\)", (DOCS / "api.md").read_text())
+    assert set(re.findall(r"(\w+)=", signature)) == arguments
     assert set(STATS) - {"warning"} <= set(MEANING)
 
 
