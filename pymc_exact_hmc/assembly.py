@@ -116,7 +116,7 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         # what reaches them is left to steps that take all weights as given.
         reached = (weights, gaussian) if fence is None else (None, None)
         hyper, more = recognise_hyperparameters(model, layout, *reached, point, among=among)
-        reasons = _merge_reasons(reasons, more)
+        reasons = _merge_reasons(model, reasons, more)
         if fence is not None and weights is not None:
             reasons |= dict.fromkeys(_parents_of(model, weights), FENCED)
         if hyper and not verify_hyperparameters(model, hyper, *reached, layout, point):
@@ -230,7 +230,9 @@ def _general_move(
     return GeneralMove(prior, gaussian, motion, hyper=hyper)
 
 
-def _merge_reasons(as_weight: dict[str, str], as_scale: dict[str, str]) -> dict[str, str]:
+def _merge_reasons(
+    model: Model, as_weight: dict[str, str], as_scale: dict[str, str]
+) -> dict[str, str]:
     """Return why each variable was not taken: as a weight, or else as a scale."""
     merged = as_weight | as_scale
     for name in as_weight.keys() & as_scale.keys():
@@ -238,7 +240,9 @@ def _merge_reasons(as_weight: dict[str, str], as_scale: dict[str, str]) -> dict[
         about_scale = re.match(r"the scale of (.+) depends on it", reason)
         if about_scale and not other.startswith(f"it enters {about_scale[1]}, which is neither"):
             continue
-        if not reason.startswith(VAGUE):
+        # Without a transform it takes negative values too: never meant as a scale.
+        no_scale = "which is neither" in other and not model.rvs_to_transforms.get(model[name])
+        if no_scale or not reason.startswith(VAGUE):
             merged[name] = reason
     return merged
 

@@ -16,6 +16,7 @@ OTHER_STRINGS = {
     # parts of sentences, and openings that are looked for
     "… stayed …", "; and … more pairs", " and … more", "… and … … (…)", "the predictor of … …",
     "its prior is not", "it is a parameter", "it enters …, which is neither",
+    "which is neither",
     "the scale of (.+) depends on it", "an entry depends on … indicators together",
     "…, as a polynomial of degree …", "…, not as a polynomial that is affine in each",
     "one indicator per entry", "few indicators per entry", "the transform of ",

@@ -88,3 +88,14 @@ def test_repr_of_the_step():
     assert text.startswith("ExactBinaryHMC([gamma, w, sigma], augmentation='gaussian', ")
     assert text.endswith("kernel='sheared', inclusion=True)")
     assert "\n" not in text
+
+
+def test_a_slab_that_is_not_gaussian_is_the_reason():
+    """A gated weight with another prior is refused for its prior, not as a scale."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 3))
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.3, shape=3)
+        w = pm.StudentT("w", 3, shape=3)
+        pm.Normal("y", X @ (gamma * w), 1, observed=X[:, 0])
+    assert "w (its prior is not Gaussian, truncated Gaussian or exponential)" in str(explain(model))
