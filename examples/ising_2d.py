@@ -21,7 +21,7 @@ from pymc_exact_hmc import ExactBinaryHMC
 
 L, BETA = 100, 0.5
 TRAVEL_TIME = 2.5 * math.pi
-CHAINS, DRAWS = 6, 500
+CHAINS, DRAWS = 8, 600
 SNAPSHOTS = (1, 5, 20, 100, DRAWS)
 BLUE, ORANGE = "#3B8EC2", "#DB6A2B"
 
@@ -107,8 +107,8 @@ def draw_figure(idata, lattices, path):
 
 def main(path):
     idata, lattices = sample(ising_torus())
-    later = idata.posterior.isel(draw=slice(DRAWS // 2, None))
-    print("second half of the draws:")
+    later = idata.posterior.isel(draw=slice(2 * DRAWS // 3, None))
+    print("last third of the draws:")
     print(az.summary(later, var_names=["magnetisation", "energy"], round_to=4).to_string())
     order, energy = onsager()
     print(f"infinite lattice: magnetisation ±{order:.4f}, energy {energy:.4f}")
