@@ -74,7 +74,7 @@ def main(path):
         print(explain(model))
         with model:
             idata = pm.sample(
-                2500, tune=1000, chains=4, step=ExactBinaryHMC(), random_seed=1, progressbar=False
+                2000, tune=500, chains=4, step=ExactBinaryHMC(), random_seed=1, progressbar=False
             )
         inclusion[link] = idata.posterior["gamma"].mean(("chain", "draw")).values
         print(az.summary(idata, var_names=["intercept", "share"], round_to=2).to_string())

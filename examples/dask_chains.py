@@ -74,7 +74,7 @@ def draw_figure(trace, table, path):
     left.set_yticks(np.arange(top.size), top)
     left.legend(loc="lower right")
     number, open_ones = np.array([2, 4, 8, 16]), table["inclusion"].between(0.1, 0.9)
-    parts = [inclusion_summary(trace.posterior.isel(chain=slice(n))) for n in number]
+    parts = [inclusion_summary(trace.isel(chain=slice(n))) for n in number]
     error = np.array([part["mcse"][open_ones].mean() for part in parts])
     right.loglog(number, error, "o-", color=BLUE, label="measured")
     right.loglog(number, error[-1] * (number / number[-1]) ** -0.5, "--", color=ORANGE,

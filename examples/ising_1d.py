@@ -17,7 +17,7 @@ import pytensor.tensor as pt
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
 D, BETA = 400, 0.42
-FIRST_DRAWS = 300
+FIRST_DRAWS = 200
 SHOWN = 100
 BLUE, ORANGE = "#3B8EC2", "#DB6A2B"
 

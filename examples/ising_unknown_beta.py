@@ -121,7 +121,7 @@ def main(path):
     print(explain(model))
     with model:
         step = ExactBinaryHMC()
-        idata = pm.sample(1000, tune=500, chains=4, step=step, random_seed=5, progressbar=False)
+        idata = pm.sample(700, tune=300, chains=4, step=step, random_seed=5, progressbar=False)
     print(az.summary(idata, var_names=["beta", "magnetisation"], round_to=4).to_string())
     print(f"truth: beta {TRUE_BETA:.4f}, magnetisation {hidden.mean():.4f}")
     draw_figure(hidden, image, idata, path)
