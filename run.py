@@ -32,7 +32,7 @@ SHRINK = """
 import sys
 from PIL import Image
 picture = Image.open(sys.argv[1]).convert("RGB")
-picture.quantize(128).save(sys.argv[1], optimize=True)
+picture.quantize(96).save(sys.argv[1], optimize=True)
 """
 
 

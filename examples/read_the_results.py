@@ -76,7 +76,7 @@ def main(path):
     print(summary)
 
     # %% The same in pictures; the last one shows how often the sampler has moved each indicator
-    fig, axes = plt.subplots(2, 3, figsize=(14, 8.4), layout="constrained")
+    fig, axes = plt.subplots(2, 3, figsize=(15, 9), layout="constrained")
     for ax, plot in zip(axes.flat, (plot_inclusion, plot_coefficients, plot_models), strict=False):
         plot(idata, ax=ax)
     plot_coinclusion(idata, top=8, ax=axes[1, 0])
