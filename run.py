@@ -1,6 +1,7 @@
 """Set up an environment and run something in it. Needs Python 3.11 or newer, nothing else.
 
     python3 run.py example [NAME]         run examples/NAME.py (spike_and_slab if none is named)
+    python3 run.py gallery [NAMES]        run examples and renew their pictures in docs/
     python3 run.py test [PYTEST ARGS]     run the tests
     python3 run.py lint                   check style, types and import layers
     python3 run.py docs [--outputs]       build docs/_build/html; renew what examples print
@@ -27,7 +28,15 @@ ROOT = Path(__file__).resolve().parent
 OLDEST = (3, 11)
 TRIED = ["3.11", "3.12", "3.13", "3.14"]
 # Each level includes those before it.
-LEVELS = ["package", "test", "dev", "docs"]
+LEVELS = ["package", "examples", "test", "dev", "docs"]
+GALLERY = ROOT / "docs" / "figures" / "gallery"
+# A palette makes a small file.
+SHRINK = """
+import sys
+from PIL import Image
+picture = Image.open(sys.argv[1]).convert("RGB")
+picture.quantize(96).save(sys.argv[1], optimize=True)
+"""
 
 
 def main() -> int:
@@ -63,9 +72,26 @@ def run_example(wanted: str, args: list) -> int:
     if not script.exists():
         known = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
         raise SystemExit(f"There is no example {name!r}. There are: {', '.join(known) or 'none'}.")
-    python = environment(wanted, "package")
+    python = environment(wanted, "examples")
     say(f"running examples/{script.name}")
     return call([python, str(script), *args])
+
+
+def renew_gallery(wanted: str, args: list) -> int:
+    """Run examples, all of them if none is named, and keep their pictures."""
+    python = environment(wanted, "examples")
+    failed = []
+    for name in args or sorted(path.stem for path in (ROOT / "examples").glob("*.py")):
+        picture = str(GALLERY / f"{name}.png")
+        say(f"renewing docs/figures/gallery/{name}.png")
+        script = str(ROOT / "examples" / f"{name}.py")
+        if call([python, script, picture], MPLBACKEND="Agg") or call(
+            [python, "-c", SHRINK, picture]
+        ):
+            failed.append(name)
+    if failed:
+        say(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 def run_tests(wanted: str, args: list) -> int:
@@ -137,6 +163,7 @@ def print_interpreter(wanted: str, args: list) -> int:
 
 COMMANDS = {
     "example": run_example,
+    "gallery": renew_gallery,
     "test": run_tests,
     "lint": run_lint,
     "docs": build_docs,

@@ -2,9 +2,8 @@
 
 700 observations of 150 correlated predictors, ten of them with a positive effect. Nobody knows
 σ, τ and a, so they have priors; the step samples them too, with the weights integrated out as far
-as can be, and no other step is needed.
-
-    python examples/unknown_scales.py [FIGURE]     saves figures/unknown_scales.png by default
+as can be, and no other step is needed. The effects are found as if the scales were known, and the
+scales are found too.
 """
 
 import sys
@@ -14,11 +13,20 @@ import arviz as az
 import matplotlib.pyplot as plt
 import numpy as np
 import pymc as pm
-from spike_and_slab import EFFECTS, NOISE, D, make_data
 
-from pymc_exact_hmc import ExactBinaryHMC, explain
+from pymc_exact_hmc import ExactBinaryHMC, explain, inclusion_summary
 
-BLUE, ORANGE = "#0072B2", "#D55E00"
+N, D, EFFECTS, NOISE = 700, 150, 10, 10.0
+BLUE, ORANGE = "#3B8EC2", "#DB6A2B"
+
+
+def make_data(seed=1):
+    rng = np.random.default_rng(seed)
+    covariance = np.full((D, D), 0.3) + 2.7 * np.eye(D)
+    X = rng.multivariate_normal(np.zeros(D), covariance, size=N)
+    truth = np.zeros(D)
+    truth[:EFFECTS] = np.linspace(1, 10, EFFECTS)
+    return X, X @ truth + NOISE * rng.standard_normal(N), truth
 
 
 def regression(X, z):
@@ -52,22 +60,27 @@ def draw_figure(idata, path):
             axes[name].legend()
         axes[name].set(xlabel=labels[name], yticks=[])
     path.parent.mkdir(parents=True, exist_ok=True)
-    fig.savefig(path, dpi=120)
+    fig.savefig(path, dpi=100)
 
 
-def main():
-    path = Path(sys.argv[1] if len(sys.argv) > 1 else "figures/unknown_scales.png")
-    X, z, _ = make_data()
+def main(path):
+    X, z, truth = make_data()
     model = regression(X, z)
     print(explain(model))
     with model:
-        idata = pm.sample(2000, step=ExactBinaryHMC(), random_seed=1, progressbar=False)
+        idata = pm.sample(2000, chains=4, step=ExactBinaryHMC(), random_seed=1, progressbar=False)
     print(az.summary(idata, var_names=["sigma", "tau", "a"]))
-    low, high = np.quantile(idata.posterior["sigma"], [0.005, 0.995])
-    assert low < NOISE < high, "the noise scale is not where it should be"
     draw_figure(idata, path)
-    print(f"Figure saved to {path}")
+    print(f"Picture saved to {path}")
+
+    for name, value in (("sigma", NOISE), ("a", EFFECTS / D)):
+        low, high = np.quantile(idata.posterior[name], [0.005, 0.995])
+        assert low < value < high, f"{name} is not where it should be"
+    table = inclusion_summary(idata)
+    margin = 5 * table["mcse"].fillna(0)  # what never changes has no standard error
+    assert (table["inclusion"] - margin > 0.5)[truth > 0].all(), "an effect was missed"
+    assert (table["inclusion"] + margin < 0.5)[truth == 0].all(), "an effect was made up"
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "figures/unknown_scales.png"))
