@@ -2,13 +2,14 @@
 
     python3 run.py example [NAME]         run examples/NAME.py (spike_and_slab if none is named)
     python3 run.py test [PYTEST ARGS]     run the tests
+    python3 run.py benchmark [PARTS]      measure speed: what is small, or everything with --all
     python3 run.py lint                   check style, types and import layers
     python3 run.py which VERSION          print the interpreter that VERSION stands for
 
     --python PATH_OR_VERSION              use another interpreter, for example 3.12
 
-Environments live in .venv, one for each version of Python. They are made on first use and
-installed again when pyproject.toml has changed.
+Environments live in .venv, one for each version of Python and another for its benchmarks. They are
+made on first use and installed again when pyproject.toml has changed.
 """
 
 # Written so that an old Python can read this file far enough to say that it is too old.
@@ -77,6 +78,43 @@ def run_tests(wanted: str, args: list) -> int:
     return call([python, "-m", "pytest", *workers, *args], MPLBACKEND="Agg", **env)
 
 
+# Other samplers to compare with: what to install for each, tried in turn until one works. None
+# is needed. millipede pins a version of polyagamma that has no wheels any more, so it comes without
+# its dependencies; torch is named with a version because others may be builds of gigabytes.
+PEERS = {
+    "numpyro": [["numpyro"]],
+    "torch": [["torch==2.13.0"], ["torch"]],
+    "millipede": [["--no-deps", "millipede-regression"]],
+    "polyagamma": [["polyagamma", "tqdm"]],
+    "tmg-hmc": [["--no-deps", "tmg-hmc"]],
+}
+
+
+def run_benchmarks(wanted: str, args: list) -> int:
+    """Run the benchmarks, in an environment that has other samplers as well."""
+    python = environment(wanted, "package", "-benchmark")
+    install_peers(python)
+    say("running the benchmarks")
+    return call([python, str(ROOT / "benchmarks" / "everything.py"), *args])
+
+
+def install_peers(python: str) -> None:
+    """Install what can be installed, once, and say what cannot."""
+    stamp = Path(python).parent.parent / "peers.txt"
+    tried = stamp.read_text().splitlines() if stamp.exists() else []
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    for name, choices in PEERS.items():
+        if name in tried:
+            continue
+        say(f"installing {name} to compare with")
+        results = (subprocess.run([*install, *c], capture_output=True) for c in choices)
+        if all(done.returncode for done in results):
+            say(f"{name} could not be installed and is left out")
+        else:
+            tried.append(name)
+            stamp.write_text("\n".join(tried))
+
+
 def run_lint(wanted: str, args: list) -> int:
     """Run every check, also after one has failed."""
     python = environment(wanted, "dev")
@@ -106,15 +144,16 @@ def print_interpreter(wanted: str, args: list) -> int:
 COMMANDS = {
     "example": run_example,
     "test": run_tests,
+    "benchmark": run_benchmarks,
     "lint": run_lint,
     "which": print_interpreter,
 }
 
 
-def environment(wanted: str, level: str) -> str:
+def environment(wanted: str, level: str, suffix: str = "") -> str:
     """Return the Python of an environment with the package installed, made if need be."""
     base, version = find_interpreter(wanted)
-    name = ".".join(version.split(".")[:2])
+    name = ".".join(version.split(".")[:2]) + suffix
     folder = ROOT / ".venv" / name
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = folder / "installed.txt"

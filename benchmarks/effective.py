@@ -29,7 +29,9 @@ def weighted_size(series, weights):
     variance = (share * (series - mean) ** 2).mean(axis=0)
     u = share * (series - mean)
     spread = (u**2).mean(axis=0) / effective_size(u)
-    return mean, variance, variance / np.where(spread > 0, spread, np.inf)
+    # What never moved counts as less than one draw.
+    size = np.divide(variance, spread, out=np.full_like(mean, 0.5), where=spread > 0)
+    return mean, variance, size
 
 
 def worst(kinds):

@@ -106,7 +106,8 @@ def compare_kernels(block, settings, rng, quick):
         records = records // 10 if quick else records
         trace, weights, seconds = run_kernel(block, name, records, rng, thin)
         chosen = chosen or choose(trace)
-        size, kind = worst_of_three(trace, weights, block_energy(block, trace, weights), chosen)
+        _, energy = block_energies(block, trace, weights)
+        size, kind = worst_of_three(trace, weights, energy, chosen)
         rates.append(size / seconds)
         draws = records * thin
         share = f"{size / draws:.2g} per draw ({kind})"
@@ -114,13 +115,15 @@ def compare_kernels(block, settings, rng, quick):
     return rates[0] / rates[1], "; ".join(texts)
 
 
-def block_energy(block, trace, weights):
-    """Return log p(s, w) of each draw up to a constant, without the weights that are off."""
+def block_energies(block, trace, weights):
+    """Return log p(z | s, w) and log p(z, s, w) of each draw up to constants.
+
+    The density of weights that are off, which are drawn afresh at each call, is left out.
+    """
     beta = trace * weights
-    quadratic = -0.5 * np.einsum("ni,ni->n", beta @ block.gram.M, beta)
-    slab = np.log(A / (1 - A)) - 0.5 * np.log(2 * np.pi * TAU**2)
-    linear = beta @ block.coefficients[R]
-    return quadratic + linear - 0.5 * (beta**2).sum(axis=1) / TAU**2 + trace.sum(axis=1) * slab
+    likelihood = beta @ block.coefficients[R] - 0.5 * ((beta @ block.gram.M) * beta).sum(axis=1)
+    slab = trace.sum(axis=1) * (np.log(A / (1 - A)) - 0.5 * np.log(2 * np.pi * TAU**2))
+    return likelihood, likelihood + slab - 0.5 * (beta**2).sum(axis=1) / TAU**2
 
 
 def paper_block(correlation, lower, rng):
@@ -130,28 +133,47 @@ def paper_block(correlation, lower, rng):
     return make_block(gram, r, TAU**-2, 0.0, np.arange(D), n_gates=D, lower=lower)
 
 
-def repeated(transition):
-    """Return a kernel that fills a trace by calls of a transition."""
-
-    @kernel
-    def calls(
-        prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace, weights, thin
-    ):
-        for n in range(trace.shape[0]):
-            for _ in range(thin):
-                transition(prior, block, active, walls, clocks, s, w, stream, tally, attempts)
-            for g in range(s.size):
-                trace[n, g] = s[g]
-                weights[n, g] = w[g]
-
-    return calls
+# Written out one by one: numba keeps no closures on disk.
+@kernel
+def keep(n, s, w, trace, weights):
+    for g in range(s.size):
+        trace[n, g] = s[g]
+        weights[n, g] = w[g]
 
 
-CALLS = {
-    "sheared": repeated(sheared_transition),
-    "integrated": repeated(integrated_transition),
-    "paper": repeated(paper_transition),
-}
+@kernel
+def sheared_calls(
+    prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace, weights, thin
+):
+    for n in range(trace.shape[0]):
+        for _ in range(thin):
+            sheared_transition(prior, block, active, walls, clocks, s, w, stream, tally, attempts)
+        keep(n, s, w, trace, weights)
+
+
+@kernel
+def integrated_calls(
+    prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace, weights, thin
+):
+    for n in range(trace.shape[0]):
+        for _ in range(thin):
+            integrated_transition(
+                prior, block, active, walls, clocks, s, w, stream, tally, attempts
+            )
+        keep(n, s, w, trace, weights)
+
+
+@kernel
+def paper_calls(
+    prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace, weights, thin
+):
+    for n in range(trace.shape[0]):
+        for _ in range(thin):
+            paper_transition(prior, block, active, walls, clocks, s, w, stream, tally, attempts)
+        keep(n, s, w, trace, weights)
+
+
+CALLS = {"sheared": sheared_calls, "integrated": integrated_calls, "paper": paper_calls}
 
 
 def run_kernel(block, name, records, rng, thin=1):

@@ -14,6 +14,8 @@ HERE = Path(__file__).parent
 TIMINGS = 5
 SEEDS = [5]
 """How many seeds a full run takes; an option changes it."""
+OUTPUT = [HERE / "results"]
+"""Where results and pictures go; an option changes it."""
 
 
 def seeds(quick):
@@ -49,7 +51,7 @@ def parser(doc):
     options = argparse.ArgumentParser(description=doc.partition("\n")[0])
     options.add_argument("--quick", action="store_true", help="check that everything runs")
     options.add_argument("--seeds", type=int, default=SEEDS[0], help="at most so many seeds")
-    options.add_argument("--output", default=HERE / "results", help="folder for the results")
+    options.add_argument("--output", default=OUTPUT[0], help="folder for the results")
     return options
 
 
@@ -66,8 +68,8 @@ def main(benchmarks, name, doc):
     names = [benchmark.__name__ for benchmark in benchmarks]
     options.add_argument("--only", nargs="+", metavar="NAME", choices=names)
     options = options.parse_args()
-    SEEDS[0] = options.seeds
-    path = Path(options.output) / f"{name}.csv"
+    SEEDS[0], OUTPUT[0] = options.seeds, Path(options.output)
+    path = OUTPUT[0] / f"{name}.csv"
     # A run of everything starts afresh; a run of some keeps the rows of the others.
     rows = read_rows(path) if options.only else []
     record, failed = provenance(quick=options.quick), []
