@@ -1,8 +1,9 @@
 """One peer on one case with one seed, in a process of its own: writes a JSON file.
 
-    python benchmarks/contest.py CASE PEER SEED OUTPUT [REFERENCE] [--quick]
+    python benchmarks/contest.py CASE PEER SEED full|quick|filling OUTPUT [REFERENCE]
 
-REFERENCE is the file of the first peer, which says which indicators count.
+REFERENCE is the file of the first peer, which says which indicators count. "filling" is a run of a
+few draws, which fills the caches on disk.
 """
 
 import importlib
@@ -30,17 +31,17 @@ def summary(series, weights, kind):
     return {"mean": mean.tolist(), "error": error.tolist(), "size": size.tolist()}
 
 
-def contest(case_name, peer_name, seed, reference, quick):
+def contest(case_name, peer_name, seed, kind, reference=None):
     """Run a peer, and summarise what it drew by kind."""
     case, peer = CASES[case_name](seed), PEERS[peer_name]
     run = importlib.import_module(f"peers.{peer.module}").run
-    draws, tune = peer.draws(case_name, quick)
+    draws, tune = peer.draws(case_name, kind)
     found = run(case, draws, tune, seed)
     chosen = read_chosen(reference) if reference else case.choose(found.values)
     weights = np.ones(draws) if found.weights is None else found.weights
     kinds = {
-        kind: summary(series, weights, kind)
-        for kind, series in case.kinds(found.values, chosen).items()
+        name: summary(series, weights, name)
+        for name, series in case.kinds(found.values, chosen).items()
         if series.shape[1]
     }
     return {
@@ -69,9 +70,8 @@ def read_chosen(reference):
 
 
 def main():
-    arguments = [a for a in sys.argv[1:] if a != "--quick"]
-    case, peer, seed, output, *reference = arguments
-    result = contest(case, peer, int(seed), *(reference or [None]), "--quick" in sys.argv)
+    case, peer, seed, kind, output, *reference = sys.argv[1:]
+    result = contest(case, peer, int(seed), kind, *reference)
     Path(output).write_text(json.dumps(result))
 
 

@@ -3,7 +3,8 @@
     python benchmarks/field.py [--quick] [--seeds N] [--only CASE ...] [--peers PEER ...]
 
 Every peer runs in a process of its own, with a time limit. Before speeds are compared, the means
-of everything that counts are compared with those of the first peer. Writes field.csv and field.md.
+of everything that counts are compared with those of the first peer. Two cases are worked on at a
+time if the machine has two cores; ``--jobs 1`` works on one. Writes field.csv and field.md.
 """
 
 import csv
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,10 +28,12 @@ from scipy.stats import norm
 
 HERE = Path(__file__).parent
 REFERENCE = next(iter(PEERS))
-LIMIT = 300
+LIMIT = 90
 """Seconds after which a peer is given up."""
 FILLING = 600
 """Seconds for the run that fills the caches on disk, which is not timed."""
+SEEDS = 2
+"""At most so many seeds: slow peers are many."""
 FEW = 30
 """With fewer effective draws than this, standard errors mean little."""
 ALPHA = 1e-3
@@ -54,12 +58,13 @@ class Line(NamedTuple):
     commit: str = ""
 
 
-def run_peer(case, peer, seed, folder, quick, limit=LIMIT):
+def run_peer(case, peer, seed, folder, kind="full", limit=LIMIT):
     """Return the result of a peer in a process of its own, or why there is none."""
+    if PEERS[peer].missing():
+        return f"not installed ({PEERS[peer].needs})"
     output, reference = folder / f"{peer}.json", folder / f"{REFERENCE}.json"
-    command = [sys.executable, str(HERE / "contest.py"), case, peer, str(seed), str(output)]
+    command = [sys.executable, str(HERE / "contest.py"), case, peer, str(seed), kind, str(output)]
     command += [str(reference)] if peer != REFERENCE else []
-    command += ["--quick"] if quick else []
     single = dict.fromkeys(["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")
     single["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     single["JAX_PLATFORMS"] = "cpu"
@@ -102,30 +107,36 @@ def line_of(case, peer, seed, result, reference):
     )  # fmt: skip
 
 
-def run_case(case, peers, seed, quick, given_up):
-    """Yield a line for each peer; those that did not finish once are not tried again."""
-    problem = CASES[case](seed)
-    with tempfile.TemporaryDirectory() as folder:
-        reference = None
-        for name in peers:
-            peer = PEERS[name]
-            if not peer.can(problem) or (case, name) in given_up:
-                continue
-            start = time.perf_counter()
-            missing = f"not installed ({peer.needs})"
-            result = missing if peer.missing() else run_peer(case, name, seed, Path(folder), quick)
-            if isinstance(result, str):
-                given_up.add((case, name))
-            if name == REFERENCE:
+def run_case(case, peers, seeds, quick):
+    """Return a line for each seed and peer; what did not finish once is not tried again."""
+    lines, given_up = [], set()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for seed in seeds:
+            problem, reference = CASES[case](seed), None
+            for peer in peers:
+                if peer in given_up or not PEERS[peer].can(problem):
+                    continue
+                start = time.perf_counter()
+                if seed == seeds[0] and PEERS[peer].cached:
+                    run_peer(case, peer, seed, folder, "filling", FILLING)
+                result = run_peer(case, peer, seed, folder, "quick" if quick else "full")
+                reference = result if peer == REFERENCE else reference
+                line = line_of(case, peer, seed, result, reference)
+                tell(line, time.perf_counter() - start)
+                lines.append(line._replace(commit=commit()))
                 if isinstance(result, str):
-                    yield Line(case, name, seed, result)
-                    return
-                reference = result
-            line = line_of(case, name, seed, result, reference)
-            rate = f"{line.effective:.0f} effective draws of {line.draws}, {line.agreement}"
-            outcome = rate if line.status == "finished" else line.status
-            note(f"{case}, seed {seed}, {name}: {outcome} ({time.perf_counter() - start:.0f} s)")
-            yield line
+                    given_up.add(peer)
+                if isinstance(reference, str):
+                    return lines
+    return lines
+
+
+def tell(line, seconds):
+    """Say how a run ended."""
+    found = f"{line.effective:.0f} effective draws of {line.draws}, {line.agreement}"
+    outcome = found if line.status == "finished" else line.status
+    note(f"{line.case}, seed {line.seed}, {line.peer}: {outcome} ({seconds:.0f} s)")
 
 
 def write_lines(lines, path):
@@ -149,23 +160,26 @@ def read_lines(path):
 def main():
     options = parser(__doc__)
     options.add_argument("--only", nargs="+", metavar="CASE", choices=CASES)
-    options.add_argument("--peers", nargs="+", metavar="PEER", choices=PEERS, default=[])
+    options.add_argument("--peers", nargs="+", metavar="PEER", choices=PEERS, default=list(PEERS))
+    options.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = options.parse_args()
     cases, path = options.only or list(CASES), Path(options.output) / "field.csv"
-    peers = [name for name in PEERS if name in options.peers or not options.peers]
-    peers = [REFERENCE, *(name for name in peers if name != REFERENCE)]
-    fresh = {(case, peer) for case in cases for peer in peers}
-    lines = [old for old in read_lines(path) if (old.case, old.peer) not in fresh]
-    if not (options.only or options.peers):
-        lines = []
-    record, given_up = provenance(quick=options.quick, with_peers=True), set()
-    for case in cases:
-        for seed in range(1, 1 + (1 if options.quick else min(options.seeds, 3))):
-            for line in run_case(case, peers, seed, options.quick, given_up):
-                lines.append(line._replace(commit=commit()))
-        write_lines(lines, path)
-        write_record(options.output, "field", record)
-    text = f"{caption(record)}\n\n{tables(lines)}\n"
+    peers = [name for name in PEERS if name in options.peers or name == REFERENCE]
+    whole = len(cases) == len(CASES) and len(peers) == len(PEERS)
+    # A run of everything starts afresh; a run of some keeps the lines of the others.
+    known = [] if whole else read_lines(path)
+    record = provenance(quick=options.quick, with_peers=True)
+    seeds = range(1, 1 + (1 if options.quick else min(options.seeds, SEEDS)))
+    with ThreadPoolExecutor(options.jobs) as pool:
+        tasks = [pool.submit(run_case, case, peers, seeds, options.quick) for case in cases]
+        for task in as_completed(tasks):
+            new = task.result()
+            fresh = {(line.case, line.peer) for line in new}
+            known = [old for old in known if (old.case, old.peer) not in fresh] + new
+            known.sort(key=lambda line: list(CASES).index(line.case))
+            write_lines(known, path)
+            write_record(options.output, "field", record)
+    text = f"{caption(record)}\n\n{tables(known)}\n"
     path.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
 

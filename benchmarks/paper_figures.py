@@ -38,7 +38,7 @@ def ising_traces(quick):
         for name, run in runs.items():
             chain.restart(seed, np.ones(D, np.int8))
             states = chain.record(run, n)
-            shown.setdefault(name, states[:1000])
+            shown.setdefault(name, np.concatenate([np.ones((1, D), np.int8), states[:1000]]))
             sizes[name] = {
                 "worst spin": effective_size(states.astype(float)).min(),
                 "magnetisation": effective_size(states.mean(axis=1, keepdims=True))[0],

@@ -34,14 +34,15 @@ class Peer(NamedTuple):
     @property
     def cached(self):
         """Whether compiled code is kept on disk: the first run of all is another matter."""
-        return self.needs in ("numba", "pymc_exact_hmc")
+        return self.needs in ("numba", "pymc", "pymc_exact_hmc")
 
     def missing(self):
         return find_spec(self.needs) is None
 
-    def draws(self, name, quick):
-        """Return draws and warm-up for a case."""
-        return (100, 100) if quick else self.settings.get(name, self.settings[None])
+    def draws(self, name, kind):
+        """Return draws and warm-up for a case, in a run that is full, quick or filling caches."""
+        few = {"quick": (50, 50), "filling": (4, 4)}
+        return few.get(kind) or self.settings.get(name, self.settings[None])
 
 
 def is_selection(case):
@@ -77,19 +78,19 @@ PEERS = {
     ),
     "PyMC default": Peer(
         "pymc_default", "pymc", is_any,
-        {None: (600, 400), "64 × 6830": (50, 50), "200 × 1000": (200, 200),
-         "1D Ising, d = 400": (2000, 100), "2D Ising, 32 × 32": (600, 100),
+        {None: (500, 300), "64 × 6830": (50, 50), "200 × 1000": (200, 200),
+         "1D Ising, d = 400": (800, 50), "2D Ising, 32 × 32": (300, 50),
          "mixture, 1000 labels": (500, 300)},
     ),
     "NumPyro DiscreteHMCGibbs": Peer(
         "numpyro_gibbs", "numpyro", is_any,
-        {None: (300, 200), "64 × 6830": (20, 20), "200 × 1000": (100, 100),
-         "1D Ising, d = 400": (1000, 100), "2D Ising, 32 × 32": (500, 100)},
+        {None: (200, 100), "64 × 6830": (20, 20), "200 × 1000": (100, 50),
+         "1D Ising, d = 400": (500, 100), "2D Ising, 32 × 32": (300, 100)},
     ),
     "NumPyro MixedHMC": Peer(
         "numpyro_mixed", "numpyro", is_any,
-        {None: (300, 200), "64 × 6830": (20, 20), "200 × 1000": (100, 100),
-         "1D Ising, d = 400": (1000, 100), "2D Ising, 32 × 32": (500, 100)},
+        {None: (200, 100), "64 × 6830": (20, 20), "200 × 1000": (100, 50),
+         "1D Ising, d = 400": (500, 100), "2D Ising, 32 × 32": (300, 100)},
     ),
     "millipede": Peer(
         "millipede_tempered", "millipede", is_unbounded,

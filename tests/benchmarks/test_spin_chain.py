@@ -11,7 +11,7 @@ from pymc_exact_hmc.dynamics.classical import travel
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
-from spin_chain import SpinChain  # noqa: E402
+from spin_chain import SpinChain
 
 
 @pytest.mark.parametrize("travel_time", [0.5 * math.pi, 2.5 * math.pi])

@@ -69,16 +69,6 @@ def test_weights_of_one_change_nothing():
     np.testing.assert_allclose(size, effective_size(series - series.mean(axis=0)))
 
 
-def test_repeated_draws_count_once():
-    """Half the draws with the weight zero leave half the effective size."""
-    series = np.random.default_rng(1).normal(size=(20_000, 1))
-    alternate = np.tile([1.0, 0.0], 10_000)
-    _, _, size = weighted_size(series, alternate)
-    _, _, half = weighted_size(series[::2], np.ones(10_000))
-    # Zeros between the terms halve the autocorrelation estimates' sum only up to their noise.
-    assert 0.8 < (size / half)[0] < 1.25
-
-
 def test_what_never_moved_is_the_worst():
     """A constant column counts as less than one draw, whatever its kind."""
     moving = np.random.default_rng(1).normal(size=(100, 2))
