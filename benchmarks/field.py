@@ -50,6 +50,7 @@ class Line(NamedTuple):
     draws: int = 0
     effective: float = 0.0
     worst: str = ""
+    indicators: float = 0.0
     seconds: float = 0.0
     whole: float = 0.0
     agreement: str = ""
@@ -103,6 +104,7 @@ def line_of(case, peer, seed, result, reference):
     compared = ("reference", 0.0, 0.0) if peer == REFERENCE else agreement(result, reference)
     return Line(
         case, peer, seed, "finished", result["draws"], smallest[worst], worst,
+        smallest["indicators"],
         result["seconds"], result["whole"], *compared,
     )  # fmt: skip
 

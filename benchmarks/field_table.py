@@ -5,8 +5,8 @@ from statistics import median
 from table import grid, number
 
 HEADER = (
-    "sampler", "effective draws per second", "with compilation and warm-up",
-    "this package is faster by", "with compilation", "posterior", "worst of",
+    "sampler", "effective draws per second", "with compilation", "this package is faster by",
+    "with compilation", "indicators alone", "posterior", "worst of",
 )  # fmt: skip
 
 
@@ -45,21 +45,20 @@ def row(peer, lines, ours):
         number(whole),
         "1" if reference else ratio(lines, ours, "seconds"),
         "1" if reference else ratio(lines, ours, "whole"),
+        "1" if reference else ratio(lines, ours, "seconds", "indicators"),
         "reference" if reference else verdict(lines),
         ", ".join(dict.fromkeys(line.worst for line in lines)),
     )
 
 
-def ratio(lines, ours, time):
-    """Return the median over seeds of our rate over theirs."""
-    values = [
-        (ours[x.seed].effective / getattr(ours[x.seed], time)) / (x.effective / getattr(x, time))
-        for x in lines
-        if x.seed in ours
-    ]
-    middle = median(values)
-    text = f"{number(middle)}×"
-    return f"**{text}**" if middle < 1 else text
+def ratio(lines, ours, time, size="effective"):
+    """Return the median over seeds of our rate over theirs; a loss is bold."""
+
+    def rate(line):
+        return getattr(line, size) / getattr(line, time)
+
+    middle = median(rate(ours[line.seed]) / rate(line) for line in lines if line.seed in ours)
+    return f"**{number(middle)}×**" if middle < 1 else f"{number(middle)}×"
 
 
 def span(values):
