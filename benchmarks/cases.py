@@ -115,9 +115,9 @@ def expression(seed, n=64, d=6830, factors=12):
     """As in NCI60: 64 samples, 6830 genes that move together, five of which matter."""
     rng = np.random.default_rng(seed)
     shared = rng.normal(size=(n, factors)) @ rng.normal(size=(factors, d)) / np.sqrt(factors)
-    X = np.sqrt(0.6) * shared + np.sqrt(0.4) * rng.normal(size=(n, d))
+    X = np.sqrt(0.4) * shared + np.sqrt(0.6) * rng.normal(size=(n, d))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
-    y = X[:, :5] @ np.linspace(0.6, 1.4, 5) + rng.normal(size=n)
+    y = X[:, :5] @ np.linspace(0.8, 1.6, 5) + rng.normal(size=n)
     return Selection(X, y, a=5 / d, support=5)
 
 

@@ -9,6 +9,7 @@
 Parts are binary, regression, scales, likelihoods, truncated, paper, selection and field. Each runs
 in a process of its own; one that fails does not stop the others. Results go to benchmarks/results
 (small ones to its folder small, quick ones to its folder quick): CSV, Markdown and pictures.
+Two parts run at a time if the machine has two cores, each on one of them; ``--jobs 1`` runs one.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,15 +40,19 @@ PARTS = {
     "likelihoods": Part("likelihoods.py", ["--only", "default", "latents"]),
     "truncated": Part("truncated.py", ["--only", "against_nuts"]),
     "paper": Part("paper_figures.py", ["--only", "ising_traces", "approach"]),
-    "selection": Part("selection.py", []),
+    "selection": Part("selection.py", ["--only", "paper's regression"]),
     "field": Part("field.py", ["--only", "paper's regression", "1D Ising, d = 400"]),
 }
+LONGEST_FIRST = ["field", "regression", "selection", "scales"]
 SMALL_SEEDS, SEEDS = 2, 3
 
 
 def command_of(name, options, output):
     part = PARTS[name]
     command = [sys.executable, str(HERE / part.script), "--output", str(output)]
+    if name == "field":
+        # Other parts keep the other cores busy.
+        command += ["--jobs", str(1 if len(options.parts) > 1 else options.jobs)]
     if options.quick:
         return [*command, "--quick"]
     seeds = options.seeds or (SEEDS if options.all else SMALL_SEEDS)
@@ -55,7 +61,7 @@ def command_of(name, options, output):
 
 def run_part(name, options, output):
     """Run a part and say how it ended."""
-    print(f"\n=== {name}", file=sys.stderr, flush=True)
+    print(f"=== {name} begins", file=sys.stderr, flush=True)
     begin = time.perf_counter()
     # Threads inside a sampler would make a comparison of samplers one of thread pools.
     single = dict.fromkeys(["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")
@@ -76,6 +82,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="check that everything runs")
     parser.add_argument("--docs", action="store_true", help="only write the page afresh")
     parser.add_argument("--seeds", type=int, help="at most so many seeds")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--output", type=Path, help="folder for the results")
     options = parser.parse_args()
     unknown = set(options.parts) - set(PARTS)
@@ -85,9 +92,11 @@ def main():
     aside = results / ("quick" if options.quick else "small")
     kind = results if options.all and not options.quick else aside
     output = options.output or (results if options.docs else kind)
-    ended = []
-    for name in [] if options.docs else options.parts or PARTS:
-        ended.append(run_part(name, options, output))
+    options.parts = [] if options.docs else options.parts or list(PARTS)
+    first = [name for name in LONGEST_FIRST if name in options.parts]
+    parts = first + [name for name in options.parts if name not in first]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        ended = list(pool.map(lambda name: run_part(name, options, output), parts))
     path = write_overview(output, PARTS)
     print("\n".join(["", *(line for _, line in ended), f"results in {path}"]), file=sys.stderr)
     if output == results and not options.quick:

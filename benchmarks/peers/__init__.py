@@ -73,7 +73,7 @@ def is_any(case):
 PEERS = {
     "ExactBinaryHMC": Peer(
         "ours", "pymc_exact_hmc", is_any,
-        {None: (4000, 500), "64 × 6830": (4000, 1000), "probit, 500 × 50": (8000, 500),
+        {None: (4000, 500), "64 × 6830": (6000, 1000), "probit, 500 × 50": (8000, 500),
          "2D Ising, 32 × 32": (8000, 500)},
     ),
     "PyMC default": Peer(
