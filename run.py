@@ -78,15 +78,14 @@ def run_tests(wanted: str, args: list) -> int:
     return call([python, "-m", "pytest", *workers, *args], MPLBACKEND="Agg", **env)
 
 
-# Other samplers to compare with: what to install for each, tried in turn until one works. None
-# is needed. millipede pins a version of polyagamma that has no wheels any more, so it comes without
-# its dependencies; torch is named with a version because others may be builds of gigabytes.
+# Other samplers to compare with, and what pip is told for each. None is needed. millipede comes
+# without its dependencies, because it pins a version of polyagamma that has no wheels any more.
 PEERS = {
-    "numpyro": [["numpyro"]],
-    "torch": [["torch==2.13.0"], ["torch"]],
-    "millipede": [["--no-deps", "millipede-regression"]],
-    "polyagamma": [["polyagamma", "tqdm"]],
-    "tmg-hmc": [["--no-deps", "tmg-hmc"]],
+    "numpyro": ["numpyro"],
+    "torch": ["torch==2.13.0"],
+    "millipede": ["--no-deps", "millipede-regression"],
+    "polyagamma": ["polyagamma", "tqdm"],
+    "tmg-hmc": ["--no-deps", "tmg-hmc"],
 }
 
 
@@ -101,18 +100,17 @@ def run_benchmarks(wanted: str, args: list) -> int:
 def install_peers(python: str) -> None:
     """Install what can be installed, once, and say what cannot."""
     stamp = Path(python).parent.parent / "peers.txt"
-    tried = stamp.read_text().splitlines() if stamp.exists() else []
+    there = stamp.read_text().splitlines() if stamp.exists() else []
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    for name, choices in PEERS.items():
-        if name in tried:
+    for name, wanted in PEERS.items():
+        if name in there:
             continue
         say(f"installing {name} to compare with")
-        results = (subprocess.run([*install, *c], capture_output=True) for c in choices)
-        if all(done.returncode for done in results):
+        if subprocess.run([*install, *wanted], capture_output=True).returncode:
             say(f"{name} could not be installed and is left out")
-        else:
-            tried.append(name)
-            stamp.write_text("\n".join(tried))
+            continue
+        there.append(name)
+        stamp.write_text("\n".join(there))
 
 
 def run_lint(wanted: str, args: list) -> int:

@@ -61,8 +61,9 @@ class Line(NamedTuple):
 
 def run_peer(case, peer, seed, folder, kind="full", limit=LIMIT):
     """Return the result of a peer in a process of its own, or why there is none."""
-    if PEERS[peer].missing():
-        return f"not installed ({PEERS[peer].needs})"
+    missing = PEERS[peer].missing()
+    if missing:
+        return f"not installed ({', '.join(missing)})"
     output, reference = folder / f"{peer}.json", folder / f"{REFERENCE}.json"
     command = [sys.executable, str(HERE / "contest.py"), case, peer, str(seed), kind, str(output)]
     command += [str(reference)] if peer != REFERENCE else []

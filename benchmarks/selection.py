@@ -3,9 +3,9 @@
     python benchmarks/selection.py [--quick] [--seeds N] [--only CASE ...] [--output FOLDER]
 
 Simulated data whose predictors that matter are known. NUTS (NumPyro's, which must be installed)
-takes the time that it takes; the step gets at most as much. A predictor is chosen by spike and slab
-if its inclusion probability exceeds one half, and by the horseshoe if more than half of its coefficient
-is kept on average. Writes selection.csv and selection.md.
+takes the time that it takes; the step gets at most as much. A predictor is chosen by spike and
+slab if its inclusion probability exceeds one half, and by the horseshoe if more than half of its
+coefficient is kept on average. Writes selection.csv and selection.md.
 """
 
 import time

@@ -37,7 +37,8 @@ class Peer(NamedTuple):
         return self.needs in ("numba", "pymc", "pymc_exact_hmc")
 
     def missing(self):
-        return find_spec(self.needs) is None
+        """Return what cannot be imported."""
+        return [name for name in self.needs.split() if find_spec(name) is None]
 
     def draws(self, name, kind):
         """Return draws and warm-up for a case, in a run that is full, quick or filling caches."""
@@ -93,7 +94,7 @@ PEERS = {
          "1D Ising, d = 400": (500, 100), "2D Ising, 32 × 32": (300, 100)},
     ),
     "millipede": Peer(
-        "millipede_tempered", "millipede", is_unbounded,
+        "millipede_tempered", "millipede polyagamma torch", is_unbounded,
         {None: (4000, 1000), "64 × 6830": (2000, 1000)},
     ),
     "pair Gibbs, compiled": Peer(
