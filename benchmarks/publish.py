@@ -4,7 +4,8 @@ import re
 import shutil
 from pathlib import Path
 
-from field import read_lines
+from field import REFERENCE, read_lines
+from field_picture import field_picture
 from field_table import tables
 from provenance import caption, read_record
 from selection_table import read_scores, score_table
@@ -42,6 +43,9 @@ def write_overview(folder, parts):
     folder.mkdir(parents=True, exist_ok=True)
     if rows:
         summary_picture(rows, folder / "summary.png")
+    lines = read_lines(folder / "field.csv")
+    if lines:
+        field_picture(lines, REFERENCE, folder / "field.png")
     sections = [f"## {name}\n\n{text}\n" for name, text in texts.items() if text]
     path = folder / "README.md"
     path.write_text("# Results\n\n" + "\n".join(sections), encoding="utf-8")

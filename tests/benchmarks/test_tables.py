@@ -11,7 +11,8 @@ sys.path.append(str(BENCHMARKS))
 
 from effective import effective_size, weighted_size, worst  # noqa: E402
 from everything import PARTS  # noqa: E402
-from field import Line, agreement, line_of, read_lines, write_lines  # noqa: E402
+from field import agreement, line_of, read_lines, write_lines  # noqa: E402
+from field_picture import field_picture, relative_speeds  # noqa: E402
 from field_table import tables  # noqa: E402
 from publish import DOCS, fill, part_text  # noqa: E402
 from selection_table import Score, read_scores, score_table, write_scores  # noqa: E402
@@ -99,7 +100,9 @@ def test_field_shows_losses_and_peers_without_a_result(tmp_path):
     ]  # fmt: skip
     assert "**0.50×**" in rows[0]
     assert "did not finish" in rows[2]
-    assert all(isinstance(line, Line) for line in lines)
+    assert relative_speeds(lines, "ExactBinaryHMC") == {("case", "millipede"): 2.0}
+    field_picture(lines, "ExactBinaryHMC", tmp_path / "field.png")
+    assert (tmp_path / "field.png").stat().st_size > 0
 
 
 def test_scores_are_read_as_written(tmp_path):
