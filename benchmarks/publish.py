@@ -69,6 +69,9 @@ def publish(folder, parts):
     """Write the tables into docs/benchmarks.md, and copy the pictures."""
     page = DOCS / "benchmarks.md"
     texts = {name: part_text(folder, name) for name in parts}
+    if texts["field"]:
+        title = "Speed of every sampler on every case, beside ours"
+        texts["field"] = f"![{title}](figures/field.png)\n\n{texts['field']}"
     page.write_text(fill(page.read_text(encoding="utf-8"), texts), encoding="utf-8")
     for picture in Path(folder).glob("*.png"):
         name = "benchmarks.png" if picture.name == "summary.png" else picture.name
