@@ -147,7 +147,7 @@ CASES = {
     "probit, 500 × 50": partial(outcomes, family="probit"),
     "logit, 500 × 50": partial(outcomes, family="logit"),
     "1D Ising, d = 400": lambda seed: Spins((400,), 0.42),
-    "2D Ising, 32 × 32": lambda seed: Spins((32, 32), 0.4),
+    "2D Ising, 32 × 32": lambda seed: Spins((32, 32), 0.35),
     "mixture, 1000 labels": mixture,
 }
 """Each case makes its data from a seed."""

@@ -81,7 +81,7 @@ PEERS = {
         "pymc_default", "pymc", is_any,
         {None: (500, 300), "64 × 6830": (50, 50), "200 × 1000": (200, 200),
          "1D Ising, d = 400": (800, 50), "2D Ising, 32 × 32": (300, 50),
-         "mixture, 1000 labels": (500, 300)},
+         "mixture, 1000 labels": (250, 150)},
     ),
     "NumPyro DiscreteHMCGibbs": Peer(
         "numpyro_gibbs", "numpyro", is_any,
