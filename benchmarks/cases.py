@@ -64,10 +64,11 @@ class Spins(NamedTuple):
         s = 2.0 * values["x"].reshape(-1, *self.shape) - 1.0
         axes = range(1, 1 + len(self.shape))
         bonds = sum((s * np.roll(s, 1, axis)).sum(axis=tuple(axes)) for axis in axes)
-        flat = s.reshape(len(s), -1)
-        # Labels of up and down are symmetric: |m| says more about agreement than m.
-        magnetisation = np.stack([flat.mean(axis=1), np.abs(flat.mean(axis=1))], axis=1)
-        return {"indicators": flat, "magnetisation": magnetisation, "energy": bonds[:, None]}
+        # Up and down are alike: |m| says more about agreement than m.
+        mean = s.mean(axis=tuple(axes))
+        magnetisation = np.stack([mean, np.abs(mean)], axis=1)
+        spins = 0.5 * (s.reshape(len(s), -1) + 1.0)
+        return {"indicators": spins, "magnetisation": magnetisation, "energy": bonds[:, None]}
 
 
 class Mixture(NamedTuple):
