@@ -106,7 +106,7 @@ def times_to(level, sweeps, lines):
 
 def efficiency(quick):
     """Figure 4: smallest effective size of a spin over cost, for T = (n − ½)π, n = 1 … 13."""
-    samples, repeats = (300, 1) if quick else (3000, 2 * len(seeds(quick)))
+    samples, repeats = (300, 1) if quick else (3000, 10)
     turns = range(1, 14, 4) if quick else range(1, 14)
     chain, exponential = SpinChain((D,), BETA_RING), math.sqrt(2 * math.pi)
     samplers = {
