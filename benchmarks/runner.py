@@ -46,6 +46,11 @@ def child(*arguments, text=False):
     return last if text else float(last)
 
 
+def heading(quick):
+    """Describe this run: date, commit, machine and versions."""
+    return caption(provenance(quick=quick))
+
+
 def parser(doc):
     """Return the options that all parts have."""
     options = argparse.ArgumentParser(description=doc.partition("\n")[0])

@@ -50,8 +50,10 @@ class Row(NamedTuple):
 
 
 def number(value):
-    """Format with three significant digits, without an exponent."""
+    """Format with three significant digits, without an exponent; a dash for no number."""
     size = abs(value)
+    if not size < float("inf"):
+        return "–"
     digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 or size == 0 else 3
     return f"{value:.{digits}f}"
 

@@ -29,7 +29,7 @@ from pymc_exact_hmc.regions.truncated import make_scratch, truncated_transition
 SIZES = (20, 50, 150)
 WIDE = 1e3
 """Standard deviation of the half-normal prior that makes the weights positive."""
-LIMIT = 30
+LIMIT = 120
 """Seconds after which a run of tmg-hmc is given up."""
 
 
@@ -124,7 +124,7 @@ def against_tmg(quick):
     rows = []
     for d in SIZES[:1] if quick else SIZES:
         values, details = [], []
-        for seed in seeds(quick)[:2]:
+        for seed in seeds(quick)[:3]:
             ours = kernel_rate(factor(d, seed), seed, 50 if quick else 2000)
             theirs, how = rival_rate(d, seed, 50 if quick else 200)
             values.append(ours / theirs)
