@@ -71,4 +71,4 @@ def verdict(lines):
     words = dict.fromkeys(line.agreement for line in lines)
     counts = {word: sum(line.agreement == word for line in lines) for word in words}
     said = ", ".join(word if n == len(lines) else f"{word} ({n})" for word, n in counts.items())
-    return f"{said}; |Δ| ≤ {max(line.difference for line in lines):.2f}"
+    return f"{said}; Δ ≤ {max(line.difference for line in lines):.2f}"
