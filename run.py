@@ -3,6 +3,7 @@
     python3 run.py example [NAME]         run examples/NAME.py (spike_and_slab if none is named)
     python3 run.py gallery [NAMES]        run examples and renew their pictures in docs/
     python3 run.py test [PYTEST ARGS]     run the tests
+    python3 run.py benchmark [PARTS]      measure speed: what is small, or everything with --all
     python3 run.py lint                   check style, types and import layers
     python3 run.py docs [--outputs]       build docs/_build/html; renew what examples print
     python3 run.py package                build wheel and sdist, try them in an empty environment
@@ -10,8 +11,8 @@
 
     --python PATH_OR_VERSION              use another interpreter, for example 3.12
 
-Environments live in .venv, one for each version of Python. They are made on first use and
-installed again when pyproject.toml has changed.
+Environments live in .venv, one for each version of Python and another for its benchmarks. They are
+made on first use and installed again when pyproject.toml has changed.
 """
 
 # Written so that an old Python can read this file far enough to say that it is too old.
@@ -106,6 +107,41 @@ def run_tests(wanted: str, args: list) -> int:
     return call([python, "-m", "pytest", *workers, *args], MPLBACKEND="Agg", **env)
 
 
+# Other samplers to compare with, and what pip is told for each. None is needed. millipede comes
+# without its dependencies, because it pins a version of polyagamma that has no wheels any more.
+PEERS = {
+    "numpyro": ["numpyro"],
+    "torch": ["torch==2.13.0"],
+    "millipede": ["--no-deps", "millipede-regression"],
+    "polyagamma": ["polyagamma", "tqdm"],
+    "tmg-hmc": ["--no-deps", "tmg-hmc"],
+}
+
+
+def run_benchmarks(wanted: str, args: list) -> int:
+    """Run the benchmarks, in an environment that has other samplers as well."""
+    python = environment(wanted, "package", "-benchmark")
+    install_peers(python)
+    say("running the benchmarks")
+    return call([python, str(ROOT / "benchmarks" / "everything.py"), *args])
+
+
+def install_peers(python: str) -> None:
+    """Install what can be installed, once, and say what cannot."""
+    stamp = Path(python).parent.parent / "peers.txt"
+    there = stamp.read_text().splitlines() if stamp.exists() else []
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    for name, wanted in PEERS.items():
+        if name in there:
+            continue
+        say(f"installing {name} to compare with")
+        if subprocess.run([*install, *wanted], capture_output=True).returncode:
+            say(f"{name} could not be installed and is left out")
+            continue
+        there.append(name)
+        stamp.write_text("\n".join(there))
+
+
 def run_lint(wanted: str, args: list) -> int:
     """Run every check, also after one has failed."""
     python = environment(wanted, "dev")
@@ -165,6 +201,7 @@ COMMANDS = {
     "example": run_example,
     "gallery": renew_gallery,
     "test": run_tests,
+    "benchmark": run_benchmarks,
     "lint": run_lint,
     "docs": build_docs,
     "package": build_package,
@@ -172,10 +209,10 @@ COMMANDS = {
 }
 
 
-def environment(wanted: str, level: str) -> str:
+def environment(wanted: str, level: str, suffix: str = "") -> str:
     """Return the Python of an environment with the package installed, made if need be."""
     base, version = find_interpreter(wanted)
-    name = ".".join(version.split(".")[:2])
+    name = ".".join(version.split(".")[:2]) + suffix
     folder = ROOT / ".venv" / name
     python = python_of(folder)
     stamp = folder / "installed.txt"

@@ -4,7 +4,7 @@
 
 Prints a Markdown table and writes binary.md and binary.csv, to benchmarks/results by default.
 ``--quick`` checks that everything runs; its numbers mean little. ``--only kernel memory`` runs
-these benchmarks alone. Compilation is not timed, except in "start".
+these benchmarks alone.
 """
 
 import math
@@ -14,53 +14,50 @@ import numba
 import numpy as np
 import pymc as pm
 from effective import worst_effective_size
-from metropolis import metropolis
 from models import (
+    BETA_RING,
     D,
     ising_ring,
     ising_torus,
     mixture,
     non_polynomial,
     ring_bonds,
-    ring_energy,
 )
 from pymc.backends.ndarray import NDArray
 from runner import TIMINGS, child, fastest, main, seeds, timed
+from spin_chain import SpinChain
 from table import Row, number
 
 from pymc_exact_hmc import ExactBinaryHMC
-from pymc_exact_hmc.augmentations import AUGMENTATIONS
-from pymc_exact_hmc.dynamics.tally import empty_tally
-from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
-from pymc_exact_hmc.random_stream import seed_words
-from pymc_exact_hmc.travel_time import parse_travel_time
 
-GAUSSIAN = AUGMENTATIONS["gaussian"]
 PROPOSALS_PER_RECORD = int(0.75 * D)
 PAPER_TIME = 12.5 * math.pi
 
 
 def sampling(quick):
     """1D Ising model in pm.sample, effective draws per second of both samplers."""
-    draws = 300 if quick else 4000
+    draws = 300 if quick else 3000
     samplers = {"ours": ExactBinaryHMC, "BinaryGibbsMetropolis": pm.BinaryGibbsMetropolis}
-    values, details = [], []
+    values, wholes, details = [], [], []
     with ising_ring() as model:
-        steps = {name: method([model["x"]]) for name, method in samplers.items()}
-        equilibrium = run_pymc(steps["ours"], 100, 0)[0]
-        run_pymc(steps["BinaryGibbsMetropolis"], 5, 0)
-        for seed in seeds(quick):
-            rates, texts = [], []
-            for name, step in steps.items():
-                states, seconds = run_pymc(step, draws, seed, start=equilibrium[-1])
+        equilibrium = run_pymc(ExactBinaryHMC([model["x"]]), 100, 0)[0]
+        run_pymc(pm.BinaryGibbsMetropolis([model["x"]]), 5, 0)
+        for seed in seeds(quick)[:3]:
+            rates, whole_rates, texts = [], [], []
+            for name, method in samplers.items():
+                begin = time.perf_counter()
+                states, seconds = run_pymc(method([model["x"]]), draws, seed, equilibrium[-1])
+                whole = time.perf_counter() - begin
                 size, worst = worst_effective_size(2 * states - 1, ring_bonds)
                 rates.append(size / seconds)
+                whole_rates.append(size / whole)
                 per_draw = f"{name}: {number(size / draws)} per draw ({worst})"
                 texts.append(f"{per_draw}, {number(draws / seconds)} draws/s")
             values.append(rates[0] / rates[1])
+            wholes.append(whole_rates[0] / whole_rates[1])
             details.append("; ".join(texts))
     name = "1D Ising in `pm.sample` against `BinaryGibbsMetropolis`, effective draws per second"
-    return [Row(name, "×", 500, True, values, details)]
+    return [Row(name, "×", 500, True, values, details, wholes)]
 
 
 def run_pymc(step, draws, seed, start=None):
@@ -83,16 +80,20 @@ def run_pymc(step, draws, seed, start=None):
 def kernel(quick):
     """1D Ising model, kernels alone: default and paper's travel time, and Metropolis."""
     recorded = 2000 if quick else 20_000
-    chain = Chain()
+    chain = SpinChain((D,), BETA_RING)
     samplers = {
         "default": chain.hmc(None),
         "12.5π": chain.hmc(PAPER_TIME),
-        "Metropolis": chain.metropolis(),
+        "Metropolis": chain.metropolis(PROPOSALS_PER_RECORD),
     }
     ratios, details = {"12.5π": [], "Metropolis": []}, {"12.5π": [], "Metropolis": []}
     for seed in seeds(quick):
         chain.restart(seed)
-        sizes = {name: chain.effective(run, recorded) for name, run in samplers.items()}
+        chain.hmc(None)(100)
+        sizes = {
+            name: worst_effective_size(chain.record(run, recorded), ring_bonds)
+            for name, run in samplers.items()
+        }
         seconds = fastest(samplers, recorded)
         rates = {name: sizes[name][0] / seconds[name] for name in samplers}
         texts = {
@@ -109,45 +110,6 @@ def kernel(quick):
         Row(against, "×", 1.5, True, ratios["Metropolis"], details["Metropolis"]),
         Row(paper, "×", 2, True, ratios["12.5π"], details["12.5π"]),
     ]
-
-
-class Chain:
-    """A state of the 1D Ising model that kernels move in place."""
-
-    def __init__(self):
-        self.energy = ring_energy()
-        self.workspace, self.tally = make_workspace(D), empty_tally(D)
-
-    def restart(self, seed):
-        self.rng = np.random.default_rng(seed)
-        self.s = self.rng.integers(0, 2, D).astype(np.int8)
-        self.stream = seed_words(self.rng)
-        refresh_caches(self.energy, self.s)
-        self.hmc(None)(100)
-
-    def hmc(self, travel_time):
-        """Return a function that makes n trajectories in one call."""
-        shortest, longest = parse_travel_time(travel_time, GAUSSIAN)
-
-        def run(n):
-            full, rest = np.divmod(self.rng.uniform(shortest, longest, n) / math.pi, 1.0)
-            n_hits = full.astype(np.int64) * D + self.rng.binomial(D, rest)
-            state = (self.s, self.stream, longest, n_hits, self.workspace, self.tally)
-            transition(GAUSSIAN, self.energy, *state)
-
-        return run
-
-    def metropolis(self):
-        """Return a function that makes the proposals of n records in one call."""
-        return lambda n: metropolis(self.energy, self.s, self.stream, n * PROPOSALS_PER_RECORD)
-
-    def effective(self, run, n):
-        """Return the worst effective size of n states recorded one by one, and its name."""
-        states = np.empty((n, D), np.int8)
-        for k in range(n):
-            run(1)
-            states[k] = self.s
-        return worst_effective_size(2 * states - 1, ring_bonds)
 
 
 def lattice(quick):

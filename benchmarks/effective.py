@@ -1,7 +1,7 @@
-"""Effective sample sizes of binary chains: the worst of spins, magnetisation and energy.
+"""Effective sample sizes: always the worst of several kinds of quantities.
 
 A chain that flips every spin at once looks superb on the spins and stands still in the energy,
-so no single one of the three will do.
+so no single kind will do.
 """
 
 import numpy as np
@@ -18,6 +18,36 @@ def effective_size(series):
     return np.concatenate([_effective_size(series[:, k : k + CHUNK]) for k in columns])
 
 
+def weighted_size(series, weights):
+    """Return mean, variance and effective size of each column of a chain with weights.
+
+    The mean Σw f / Σw has the standard error of the chain u = w(f − mean)/mean(w), to first order,
+    and the effective size is var f over its square: that of independent unweighted draws.
+    """
+    share = weights[:, None] / weights.mean()
+    mean = (share * series).mean(axis=0)
+    variance = (share * (series - mean) ** 2).mean(axis=0)
+    u = share * (series - mean)
+    spread = (u**2).mean(axis=0) / effective_size(u)
+    # What never moved counts as less than one draw.
+    size = np.divide(variance, spread, out=np.full_like(mean, 0.5), where=spread > 0)
+    return mean, variance, size
+
+
+def worst(kinds):
+    """Return the smallest effective size of all columns of all kinds, and its kind.
+
+    ``kinds`` maps a name to draws × columns, or to chains × draws × columns.
+    """
+    sizes = {}
+    for name, series in kinds.items():
+        chains = series if series.ndim == 3 else series[None]
+        if chains.shape[-1]:
+            sizes[name] = float(sum(effective_size(chain.astype(float)) for chain in chains).min())
+    name = min(sizes, key=sizes.get)
+    return sizes[name], name
+
+
 def worst_effective_size(states, bonds):
     """Return the worst effective sample size and its name.
 
@@ -29,13 +59,10 @@ def worst_effective_size(states, bonds):
         Function that maps such states to Σ s_i s_j over neighbours, one number per draw.
     """
     states = np.asarray(states, dtype=float)
-    sizes = {
-        "spins": effective_size(states).min(),
-        "magnetisation": effective_size(states.mean(axis=1, keepdims=True))[0],
-        "energy": effective_size(bonds(states)[:, None])[0],
-    }
-    name = min(sizes, key=sizes.get)
-    return float(sizes[name]), name
+    magnetisation = states.mean(axis=1, keepdims=True)
+    return worst(
+        {"spins": states, "magnetisation": magnetisation, "energy": bonds(states)[:, None]}
+    )
 
 
 def _effective_size(series):

@@ -16,19 +16,21 @@ def ising_ring():
     return model
 
 
-def ring_energy():
-    """The same model for a kernel: β s_i s_j = β (4 x_i x_j − 2 x_i − 2 x_j + 1)."""
+def lattice_energy(shape, beta):
+    """β Σ s_i s_j on a periodic lattice, for a kernel: β (4 x_i x_j − 2 x_i − 2 x_j + 1)."""
     # Not at the top: start and memory of PyMC alone are measured with this file, too.
     from pymc_exact_hmc.energies import SparseCouplings
 
-    sites = np.arange(D)
-    neighbours = np.stack([(sites - 1) % D, (sites + 1) % D], axis=1)
+    sites = np.arange(int(np.prod(shape))).reshape(shape)
+    shifts = [(step, axis) for axis in range(len(shape)) for step in (1, -1)]
+    neighbours = np.stack([np.roll(sites, *shift).ravel() for shift in shifts], axis=1)
+    d, degree = neighbours.shape
     return SparseCouplings(
-        h=np.full(D, -4 * BETA_RING),
-        start=2 * np.arange(D + 1),
+        h=np.full(d, -2.0 * degree * beta),
+        start=degree * np.arange(d + 1),
         columns=neighbours.ravel().astype(np.int32),
-        values=np.full(2 * D, 4 * BETA_RING),
-        local_field=np.zeros(D),
+        values=np.full(degree * d, 4.0 * beta),
+        local_field=np.zeros(d),
     )
 
 

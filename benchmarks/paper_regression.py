@@ -1,8 +1,11 @@
 """The paper's regression: data, PyMC models, and what is effective about a run of one."""
 
+import time
+from typing import NamedTuple
+
 import numpy as np
 import pymc as pm
-from effective import effective_size
+from effective import effective_size, worst
 
 A, TAU, SIGMA, N, D = 0.1, 10.0, 10.0, 700, 150
 
@@ -51,10 +54,31 @@ def sample(model, draws, tune, seed, step=None, chains=1):
     return idata.posterior, seconds
 
 
+def sample_whole(model, draws, tune, seed, method=None, chains=1):
+    """Return as ``sample`` does, and the seconds of everything: compilation, warm-up and draws."""
+    start = time.perf_counter()
+    step = method(model=model) if method else None
+    posterior, seconds = sample(model, draws, tune, seed, step=step, chains=chains)
+    return posterior, seconds, time.perf_counter() - start
+
+
 def open_indicators(gamma):
     """Return the indicators whose inclusion is neither all but certain nor all but excluded."""
     inclusion = gamma.reshape(-1, gamma.shape[-1]).mean(axis=0)
     return np.flatnonzero((inclusion > 0.02) & (inclusion < 0.98))
+
+
+class Chosen(NamedTuple):
+    """Which indicators and which weights count: the open ones, and those that are not excluded."""
+
+    indicators: np.ndarray
+    weights: np.ndarray
+
+
+def choose(gamma):
+    """Choose by the inclusion probabilities of one run, the same for all that are compared."""
+    inclusion = gamma.reshape(-1, gamma.shape[-1]).mean(axis=0)
+    return Chosen(open_indicators(gamma), np.flatnonzero(inclusion > 0.02))
 
 
 def worst_indicator(gamma, among=None):
@@ -64,14 +88,30 @@ def worst_indicator(gamma, among=None):
     return float(np.sum(sizes, axis=0).min())
 
 
-def worst_of_all(posterior, among):
-    """Return the smallest effective size of indicators, coefficients and scales, and its name."""
+def log_joint(X, z, gamma, w, sigma, tau, a):
+    """Return log p(z, γ, w) up to a constant, without the weights that are off.
+
+    ``sigma``, ``tau`` and ``a`` are numbers or have the shape of a draw.
+    """
+    sigma, tau, a = (np.asarray(value, float)[..., None] for value in (sigma, tau, a))
+    beta = gamma * w
+    residual = z - beta @ X.T
+    likelihood = -0.5 * (residual / sigma) ** 2 - np.log(sigma)
+    slab = gamma * (-0.5 * (beta / tau) ** 2 - np.log(tau) + np.log(a)) + (1 - gamma) * np.log1p(-a)
+    return likelihood.sum(axis=-1) + slab.sum(axis=-1)
+
+
+def worst_of_three(gamma, w, energy, chosen, **more):
+    """Return the smallest effective size of indicators, weights and energy, and its name."""
+    beta = (gamma * w)[..., chosen.weights]
+    indicators = gamma[..., chosen.indicators]
+    return worst({"indicators": indicators, "weights": beta, "energy": energy[..., None]} | more)
+
+
+def worst_of_all(posterior, chosen, X, z):
+    """Return the smallest effective size of everything, the scales included, and its name."""
     gamma, w = posterior["gamma"].values, posterior["w"].values
-    sizes = {"indicators": worst_indicator(gamma, among)}
-    beta = (gamma * w)[..., among]
-    sizes["coefficients"] = float(sum(effective_size(chain) for chain in beta).min())
-    for name in ("sigma", "tau", "a"):
-        logs = np.log(posterior[name].values)
-        sizes[name] = float(sum(effective_size(chain[:, None]) for chain in logs)[0])
-    name = min(sizes, key=sizes.get)
-    return sizes[name], name
+    scales = {name: posterior[name].values for name in ("sigma", "tau", "a")}
+    energy = log_joint(X, z, gamma, w, **scales)
+    logs = {name: np.log(values)[..., None] for name, values in scales.items()}
+    return worst_of_three(gamma, w, energy, chosen, **logs)

@@ -3,25 +3,26 @@
     python benchmarks/regression.py [--quick] [--only NAME ...] [--output FOLDER]
 
 Prints a Markdown table and writes regression.md and regression.csv, to benchmarks/results by
-default. Indicators count whose inclusion probability lies between 0.02 and 0.98; the worst of
-them is reported. Compilation is not timed.
+default. Effective draws are those of the worst of indicators, weights and energy, where
+indicators count whose inclusion probability lies between 0.02 and 0.98, weights above 0.02.
 """
 
 import time
 
 import numpy as np
-from effective import effective_size
 from pair_gibbs import gibbs_sweeps
 from paper_regression import (
     SIGMA,
     TAU,
     A,
     D,
+    choose,
     known_scales,
-    open_indicators,
+    log_joint,
     paper_data,
-    sample,
+    sample_whole,
     worst_indicator,
+    worst_of_three,
 )
 from pymc.backends.ndarray import NDArray
 from runner import child, main, seeds, timed
@@ -33,7 +34,7 @@ from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.energies import Fields
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.active import make_active
-from pymc_exact_hmc.weights.block import make_block
+from pymc_exact_hmc.weights.block import R, make_block
 from pymc_exact_hmc.weights.grams import DenseGram
 from pymc_exact_hmc.weights.integrated import integrated_transition
 from pymc_exact_hmc.weights.paper import paper_transition
@@ -42,36 +43,38 @@ from pymc_exact_hmc.weights.workspace import Clocks, empty_attempts, make_walls
 
 TARGETS = {0.0: {0.1: 0.7, 0.9: 6, 0.99: 100}, -np.inf: {0.1: 0.7, 0.9: 20, 0.99: 200}}
 """Kernel over pair Gibbs, by lower bound and design correlation."""
+THIN = {0.1: 1, 0.9: 3, 0.99: 10}
+"""Sweeps of pair Gibbs for each one that is recorded, by design correlation."""
 
 
 def sampling(quick):
     """The paper's regression in pm.sample, against PyMC's default, two chains each."""
-    draws, tune = (300, 100) if quick else (4000, 500)
-    own_draws, own_tune = (50, 50) if quick else (1000, 500)
-    ratios, per_draw, texts = [], [], []
+    settings = {"ours": (4000, 500, ExactBinaryHMC), "default": (1000, 500, None)}
+    ratios, wholes, per_draw, texts = [], [], [], []
     for seed in seeds(quick)[:3]:
         X, z = paper_data(0.1, np.random.default_rng(seed))
-        model = known_scales(X, z)
-        posterior, seconds = sample(
-            model, draws, tune, seed, step=ExactBinaryHMC(model=model), chains=2
-        )
-        gamma = posterior["gamma"].values
-        among = open_indicators(gamma)
-        ours = worst_indicator(gamma, among)
-        posterior, own_seconds = sample(model, own_draws, own_tune, seed, chains=2)
-        default = worst_indicator(posterior["gamma"].values, among)
-        ratios.append((ours / seconds) / (default / own_seconds))
-        per_draw.append(ours / (2 * draws))
-        texts.append(
-            f"ours {number(ours / seconds)}/s, default {number(default / own_seconds)}/s "
-            f"({number(default)} effective of {2 * own_draws})"
-        )
+        model, chosen, rates, whole_rates, parts = known_scales(X, z), None, [], [], []
+        for name, (draws, tune, method) in settings.items():
+            draws, tune = (50, 50) if quick else (draws, tune)
+            posterior, seconds, whole = sample_whole(model, draws, tune, seed, method, chains=2)
+            gamma, w = posterior["gamma"].values, posterior["w"].values
+            if chosen is None:
+                chosen = choose(gamma)
+                per_draw.append(worst_indicator(gamma, chosen.indicators) / (2 * draws))
+            energy = log_joint(X, z, gamma, w, SIGMA, TAU, A)
+            size, kind = worst_of_three(gamma, w, energy, chosen)
+            rates.append(size / seconds)
+            whole_rates.append(size / whole)
+            share = f"{number(size / (2 * draws))} per draw ({kind})"
+            parts.append(f"{name}: {share}, {number(rates[-1])}/s, {number(whole)} s in all")
+        ratios.append(rates[0] / rates[1])
+        wholes.append(whole_rates[0] / whole_rates[1])
+        texts.append("; ".join(parts))
     name = "paper's regression, w ≥ 0, in `pm.sample`"
+    against = f"{name}: effective draws per second over PyMC's default"
     return [
-        Row(
-            f"{name}: effective draws per second over PyMC's default", "×", 300, True, ratios, texts
-        ),
-        Row(f"{name}: effective draws per draw", "", 0.8, True, per_draw, texts),
+        Row(against, "×", 300, True, ratios, texts, wholes),
+        Row(f"{name}: effective draws per draw, worst indicator", "", 0.8, True, per_draw, texts),
     ]
 
 
@@ -85,26 +88,42 @@ def kernels(quick):
                 rng = np.random.default_rng(seed)
                 block = paper_block(correlation, lower, rng)
                 ours = "sheared" if lower == 0.0 else "integrated"
-                gibbs_draws = 20_000 if quick else 400_000 if correlation > 0.9 else 100_000
-                rates, texts = [], []
-                among = None
-                for name, draws in (
-                    (ours, 5_000 if quick else 40_000),
-                    ("pair Gibbs", gibbs_draws),
-                ):
-                    trace, seconds = run_kernel(block, name, draws, rng)
-                    among = open_indicators(trace) if among is None else among
-                    size = effective_size(trace[:, among].astype(float)).min()
-                    rates.append(size / seconds)
-                    texts.append(
-                        f"{name}: {size / draws:.2g} per draw, {number(1e6 * seconds / draws)} µs"
-                    )
-                values.append(rates[0] / rates[1])
-                details.append("; ".join(texts))
+                thin = THIN[correlation]
+                settings = {ours: (40_000, 1), "pair Gibbs": (40_000, thin)}
+                ratio, text = compare_kernels(block, settings, rng, quick)
+                values.append(ratio)
+                details.append(text)
             bounds = "w ≥ 0" if lower == 0.0 else "no bounds"
             name = f"kernel over compiled pair Gibbs, {bounds}, correlation {correlation}"
             rows.append(Row(name, "×", target, True, values, details))
     return rows
+
+
+def compare_kernels(block, settings, rng, quick):
+    """Return the ratio of effective draws per second of two kernels, and a description."""
+    rates, texts, chosen = [], [], None
+    for name, (records, thin) in settings.items():
+        records = records // 10 if quick else records
+        trace, weights, seconds = run_kernel(block, name, records, rng, thin)
+        chosen = chosen or choose(trace)
+        _, energy = block_energies(block, trace, weights)
+        size, kind = worst_of_three(trace, weights, energy, chosen)
+        rates.append(size / seconds)
+        draws = records * thin
+        share = f"{size / draws:.2g} per draw ({kind})"
+        texts.append(f"{name}: {share}, {number(1e6 * seconds / draws)} µs")
+    return rates[0] / rates[1], "; ".join(texts)
+
+
+def block_energies(block, trace, weights):
+    """Return log p(z | s, w) and log p(z, s, w) of each draw up to constants.
+
+    The density of weights that are off, which are drawn afresh at each call, is left out.
+    """
+    beta = trace * weights
+    likelihood = beta @ block.coefficients[R] - 0.5 * ((beta @ block.gram.M) * beta).sum(axis=1)
+    slab = trace.sum(axis=1) * (np.log(A / (1 - A)) - 0.5 * np.log(2 * np.pi * TAU**2))
+    return likelihood, likelihood + slab - 0.5 * (beta**2).sum(axis=1) / TAU**2
 
 
 def paper_block(correlation, lower, rng):
@@ -114,31 +133,55 @@ def paper_block(correlation, lower, rng):
     return make_block(gram, r, TAU**-2, 0.0, np.arange(D), n_gates=D, lower=lower)
 
 
-def repeated(transition):
-    """Return a kernel that fills a trace by calls of a transition."""
-
-    @kernel
-    def calls(prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace):
-        for n in range(trace.shape[0]):
-            transition(prior, block, active, walls, clocks, s, w, stream, tally, attempts)
-            for g in range(s.size):
-                trace[n, g] = s[g]
-
-    return calls
+# Written out one by one: numba keeps no closures on disk.
+@kernel
+def keep(n, s, w, trace, weights):
+    for g in range(s.size):
+        trace[n, g] = s[g]
+        weights[n, g] = w[g]
 
 
-CALLS = {
-    "sheared": repeated(sheared_transition),
-    "integrated": repeated(integrated_transition),
-    "paper": repeated(paper_transition),
-}
+@kernel
+def sheared_calls(
+    prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace, weights, thin
+):
+    for n in range(trace.shape[0]):
+        for _ in range(thin):
+            sheared_transition(prior, block, active, walls, clocks, s, w, stream, tally, attempts)
+        keep(n, s, w, trace, weights)
 
 
-def run_kernel(block, name, draws, rng):
-    """Return a trace of the indicators and its seconds, after a burn-in of a tenth."""
+@kernel
+def integrated_calls(
+    prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace, weights, thin
+):
+    for n in range(trace.shape[0]):
+        for _ in range(thin):
+            integrated_transition(
+                prior, block, active, walls, clocks, s, w, stream, tally, attempts
+            )
+        keep(n, s, w, trace, weights)
+
+
+@kernel
+def paper_calls(
+    prior, block, active, walls, clocks, s, w, stream, tally, attempts, trace, weights, thin
+):
+    for n in range(trace.shape[0]):
+        for _ in range(thin):
+            paper_transition(prior, block, active, walls, clocks, s, w, stream, tally, attempts)
+        keep(n, s, w, trace, weights)
+
+
+CALLS = {"sheared": sheared_calls, "integrated": integrated_calls, "paper": paper_calls}
+
+
+def run_kernel(block, name, records, rng, thin=1):
+    """Return traces of indicators and weights and their seconds, after a burn-in of a tenth."""
     log_odds = np.full(D, np.log(A / (1 - A)))
     s, w = np.zeros(D, np.int64), np.full(D, 0.1)
-    stream, trace = seed_words(rng), np.zeros((draws, D), np.int8)
+    stream = seed_words(rng)
+    trace, weights = np.zeros((records, D), np.int8), np.zeros((records, D), np.float32)
     if name == "pair Gibbs":
         calls = gibbs_sweeps
         start = block.gram.M, block.coefficients, block.log_slab, log_odds, np.zeros(D), s, w
@@ -149,9 +192,9 @@ def run_kernel(block, name, draws, rng):
         active, walls = make_active(block), make_walls(D, D)
         scratch = (stream, empty_tally(D), empty_attempts(D))
         arguments = (Fields(log_odds), block, active, walls, clocks, s, w, *scratch)
-    calls(*arguments, trace[: draws // 10])
-    seconds, _ = timed(calls, *arguments, trace)
-    return trace, seconds
+    calls(*arguments, trace[: records // 10], weights[: records // 10], thin)
+    seconds, _ = timed(calls, *arguments, trace, weights, thin)
+    return trace, weights, seconds
 
 
 def paper_kernel(quick):
@@ -162,17 +205,10 @@ def paper_kernel(quick):
         for seed in seeds(quick)[:3]:
             rng = np.random.default_rng(seed)
             block = paper_block(0.1, lower, rng)
-            rates = []
-            among = None
-            for name, draws in (
-                (ours, 5_000 if quick else 40_000),
-                ("paper", 5_000 if quick else 60_000),
-            ):
-                trace, seconds = run_kernel(block, name, draws, rng)
-                among = open_indicators(trace) if among is None else among
-                rates.append(effective_size(trace[:, among].astype(float)).min() / seconds)
-            values.append(rates[0] / rates[1])
-            details.append(f"{ours} {number(rates[0])}/s, the paper's {number(rates[1])}/s")
+            settings = {ours: (40_000, 1), "paper": (60_000, 1)}
+            ratio, text = compare_kernels(block, settings, rng, quick)
+            values.append(ratio)
+            details.append(text)
         bounds = "w ≥ 0" if lower == 0.0 else "no bounds"
         rows.append(Row(f"kernel over the paper's own, {bounds}", "×", 10, True, values, details))
     return rows

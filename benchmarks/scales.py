@@ -3,13 +3,19 @@
     python benchmarks/scales.py [--quick] [--only NAME ...] [--output FOLDER]
 
 Prints a Markdown table and writes scales.md and scales.csv, to benchmarks/results by default.
-The worst of indicators, coefficients, σ, τ and a is reported. Compilation is not timed, except
-in "start".
+The worst of indicators, weights, energy, σ, τ and a is reported.
 """
 
 import numpy as np
 from effective import effective_size
-from paper_regression import open_indicators, paper_data, sample, unknown_scales, worst_of_all
+from paper_regression import (
+    choose,
+    paper_data,
+    sample,
+    sample_whole,
+    unknown_scales,
+    worst_of_all,
+)
 from runner import child, main, seeds
 from table import Row, number
 
@@ -23,36 +29,38 @@ def unknown(quick):
         draws = dict.fromkeys(draws, (60, 60))
     rows = []
     for truncated in (True, False):
-        ratios, details = {"beside": [], "default": []}, {"beside": [], "default": []}
+        ratios, wholes, details = ({"beside": [], "default": []} for _ in range(3))
         for seed in seeds(quick)[:3]:
             X, z = paper_data(0.1, np.random.default_rng(seed))
             model = unknown_scales(X, z, truncated=truncated)
-            steps = {
-                "ours": ExactBinaryHMC(model=model),
-                "beside": ExactBinaryHMC([model["gamma"], model["w"]], model=model),
-                "default": None,
-            }
-            rates, texts, among = {}, {}, None
-            for name, step in steps.items():
-                posterior, seconds = sample(model, *draws[name], seed, step=step)
-                if among is None:
-                    among = open_indicators(posterior["gamma"].values)
-                size, worst = worst_of_all(posterior, among)
-                rates[name] = size / seconds
+            methods = {"ours": ExactBinaryHMC, "beside": named_alone, "default": None}
+            rates, whole_rates, texts, chosen = {}, {}, {}, None
+            for name, method in methods.items():
+                posterior, seconds, whole = sample_whole(model, *draws[name], seed, method)
+                chosen = chosen or choose(posterior["gamma"].values)
+                size, worst = worst_of_all(posterior, chosen, X, z)
+                rates[name], whole_rates[name] = size / seconds, size / whole
                 texts[name] = (
                     f"{name}: {number(size / draws[name][0])} per draw ({worst}), "
-                    f"{number(draws[name][0] / seconds)} draws/s"
+                    f"{number(draws[name][0] / seconds)} draws/s, {number(whole)} s in all"
                 )
             for other in ratios:
                 ratios[other].append(rates["ours"] / rates[other])
+                wholes[other].append(whole_rates["ours"] / whole_rates[other])
                 details[other].append(f"{texts['ours']}; {texts[other]}")
         name = (
             f"σ, τ, a unknown, {'w ≥ 0' if truncated else 'no bounds'}: effective draws per second"
         )
         beside, default = f"{name} over NUTS beside the step", f"{name} over PyMC's default"
-        rows.append(Row(beside, "×", 5, True, ratios["beside"], details["beside"]))
-        rows.append(Row(default, "×", 500, True, ratios["default"], details["default"]))
+        for other, title, target in (("beside", beside, 5), ("default", default, 500)):
+            measured = ratios[other], details[other], wholes[other]
+            rows.append(Row(title, "×", target, True, *measured))
     return rows
+
+
+def named_alone(model):
+    """Return a step that takes indicators and weights, and leaves the scales to NUTS."""
+    return ExactBinaryHMC([model["gamma"], model["w"]], model=model)
 
 
 def slab_scale(quick):
