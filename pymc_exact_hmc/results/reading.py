@@ -53,6 +53,9 @@ class Indicators:
 
 def group_of(idata: Any, name: str) -> xr.Dataset | None:
     """Return a group of a trace as a dataset, or None if the trace does not have it."""
+    if isinstance(idata, xr.DataTree) and name not in idata.children:
+        # A node of a tree, such as the posterior itself.
+        idata = idata.to_dataset()
     if isinstance(idata, xr.Dataset):
         return idata if name == "posterior" else None
     try:

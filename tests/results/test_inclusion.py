@@ -222,6 +222,7 @@ def test_shapes_that_differ_ask_for_groups():
 def test_any_kind_of_trace(table, tmp_path):
     """Datasets, data trees, ArviZ's own containers and files give the same table."""
     assert inclusion_summary(trace("dataset")).equals(table)
+    assert inclusion_summary(trace("tree")["posterior"]).equals(table)
     made = az.from_dict(**_arguments({"gamma": GAMMA, "w": W}))
     assert inclusion_summary(made).equals(table)
     path = tmp_path / "trace.nc"
