@@ -51,6 +51,28 @@ def test_sheared_transition_equals_the_reference(name, clocks):
     assert sum(crossings) > 20
 
 
+def coupled(rng, **rest):
+    """Gates that like to agree, or not to."""
+    problem = regression(rng, signal=0.3, N=12, gate=range(5), **rest)
+    J = np.triu(rng.normal(size=(5, 5)), 1)
+    return problem._replace(coupling=J + J.T)
+
+
+@pytest.mark.parametrize(
+    ("transition", "step"),
+    [(sheared_transition, reference.sheared), (paper_transition, reference.paper)],
+    ids=["sheared", "paper"],
+)
+def test_priors_that_couple_the_gates(transition, step):
+    """A crossing changes the prior odds of the other gates."""
+    rng = np.random.default_rng(23)
+    problems = [coupled(rng, lower=-0.5, Lambda=4.0) for _ in range(3)]
+    # Its outermost function alone depends on the kind of prior, and is not worth compiling.
+    outermost = getattr(transition, "py_func", transition)
+    crossings = [compare(p, CLOCKS["long"], outermost, step, rng) for p in problems]
+    assert sum(crossings) > 20
+
+
 @pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "exponential"])
 @pytest.mark.parametrize("clocks", CLOCKS)
 def test_paper_transition_equals_the_hamiltonian_one(name, clocks):
