@@ -14,7 +14,7 @@ from worlds import World
 
 from pymc_exact_hmc import ExactBinaryHMC
 
-BURN, DRAWS, THIN = 40, 15, 4
+BURN, DRAWS, THIN = 20, 15, 2
 LENGTH = BURN + DRAWS * THIN
 """Draws of one replication of SBC, of which the last ``DRAWS``, thinned, are ranked."""
 
@@ -25,9 +25,9 @@ class _DataStep(BlockedStep):
     name = "data"
     stats_dtypes_shapes = {}  # noqa: RUF012
 
-    def __init__(self, world: World):
-        self.world, self.vars = world, [world.model.rvs_to_values[world.model["y"]]]
-        self.rng = np.random.default_rng(0)
+    def __init__(self, vars: Any, *, model: pm.Model, world: World, **_: Any):
+        self.world, self.vars = world, [model.rvs_to_values[v] for v in vars]
+        self.rng, self.exact = np.random.default_rng(0), None
 
     def set_rng(self, rng: Any) -> None:
         self.rng = rng
@@ -36,7 +36,13 @@ class _DataStep(BlockedStep):
         self.rng = rng
 
     def _write(self, point: dict[str, Any], y: np.ndarray) -> dict[str, Any]:
-        return dict(point) | {"y": np.asarray(y, dtype=point["y"].dtype)}
+        if self.world.columns is None:
+            return dict(point) | {"y": np.asarray(y, dtype=point["y"].dtype)}
+        self.world.model["data"].set_value(y.astype(self.world.model["data"].dtype))
+        (latent,) = self.exact._move.gaussian.latents
+        for name, column in self.world.columns(y).items():
+            getattr(latent.family, name)[:] = column
+        return dict(point)
 
 
 class Geweke(_DataStep):
@@ -58,8 +64,8 @@ class Geweke(_DataStep):
 class Replicate(_DataStep):
     """Draws truth and data every ``LENGTH`` calls; keeps the truths."""
 
-    def __init__(self, world: World):
-        super().__init__(world)
+    def __init__(self, vars: Any, *, model: pm.Model, world: World, **_: Any):
+        super().__init__(vars, model=model, world=world)
         self.calls, self.truths = 0, list[dict[str, Any]]()
 
     def step(self, point: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -72,6 +78,11 @@ class Replicate(_DataStep):
         return dict(point), [{}]
 
 
+def data_step(kind: type[_DataStep], world: World) -> Any:
+    """Return a step that takes the data of a world."""
+    return kind([world.data_variable], model=world.model, world=world)
+
+
 def _expit(x: np.ndarray) -> np.ndarray:
     return 1.0 / (1.0 + np.exp(-x))
 
@@ -81,9 +92,15 @@ def sample(
 ) -> dict[str, np.ndarray]:
     """Run ``pm.sample`` with the exact step, NUTS for the rest, and the data step first."""
     with world.model:
-        step = [data, ExactBinaryHMC([world.model[name] for name in world.taken])]
+        data.exact = ExactBinaryHMC([world.model[name] for name in world.taken])
+        # Last, because the exact step refuses to begin with other data than it was made of.
+        step = [data.exact, data]
         idata = pm.sample(
             draws, tune=tune, chains=1, cores=1, step=step, random_seed=seed, progressbar=False,
             compute_convergence_checks=False, nuts={"target_accept": 0.95},
         )  # fmt: skip
-    return {name: np.asarray(idata.posterior[name])[0] for name in idata.posterior if name != "y"}
+    return {
+        name: np.asarray(idata.posterior[name])[0]
+        for name in idata.posterior
+        if name not in ("y", "holder")
+    }

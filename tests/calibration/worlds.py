@@ -19,13 +19,20 @@ class World(NamedTuple):
     """A model with free data ``y``, what the step takes, and its joint law in NumPy.
 
     ``prior(rng)`` returns the parameters by name on their natural scale, ``data(rng, drawn)``
-    the data given them, and ``values(drawn)`` the value variables.
+    the data given them, and ``values(drawn)`` the value variables. Where the data are observed,
+    ``columns(y)`` are the columns of the latents' family that hold them.
     """
 
     model: pm.Model
     taken: list[str]
     prior: Callable[[np.random.Generator], dict[str, Any]]
     data: Callable[[np.random.Generator, dict[str, Any]], np.ndarray]
+    columns: Callable[[np.ndarray], dict[str, np.ndarray]] | None = None
+
+    @property
+    def data_variable(self) -> Any:
+        """The free variable that a step of the data takes: the data, or one that means nothing."""
+        return self.model["y" if self.columns is None else "holder"]
 
     def values(self, drawn: dict[str, Any]) -> dict[str, np.ndarray]:
         """Return the value variables of natural ones."""
@@ -50,47 +57,61 @@ def _laplace_noise(rng, kappa):
 
 LIKELIHOODS = {
     # name: (has a scale, y given η and σ in PyMC, the same in NumPy)
-    "Gaussian": (True, lambda e, s: pm.Normal("y", e, s), lambda r, e, s: r.normal(e, s)),
+    "Gaussian": (
+        True,
+        lambda e, s, o: pm.Normal("y", e, s, observed=o),
+        lambda r, e, s: r.normal(e, s),
+    ),
     "Student": (
         True,
-        lambda e, s: pm.StudentT("y", nu=NU, mu=e, sigma=s),
+        lambda e, s, o: pm.StudentT("y", nu=NU, mu=e, sigma=s, observed=o),
         lambda r, e, s: e + s * r.standard_t(NU, N),
     ),
     "Laplace": (
         True,
-        lambda e, s: pm.Laplace("y", e, s),
+        lambda e, s, o: pm.Laplace("y", e, s, observed=o),
         lambda r, e, s: r.laplace(e, s),
     ),
     "asymmetric Laplace": (
         False,
-        lambda e, s: pm.AsymmetricLaplace("y", b=1.0, kappa=KAPPA, mu=e),
+        lambda e, s, o: pm.AsymmetricLaplace("y", b=1.0, kappa=KAPPA, mu=e, observed=o),
         lambda r, e, s: e + _laplace_noise(r, KAPPA),
     ),
     "censored": (
         True,
-        lambda e, s: pm.Censored("y", pm.Normal.dist(e, s, shape=N), lower=LOWER, upper=UPPER),
+        lambda e, s, o: pm.Censored(
+            "y", pm.Normal.dist(e, s, shape=N), lower=LOWER, upper=UPPER, observed=o
+        ),
         lambda r, e, s: np.clip(r.normal(e, s), LOWER, UPPER),
     ),
     "probit": (
         False,
-        lambda e, s: pm.Bernoulli("y", p=pm.math.invprobit(e)),
+        lambda e, s, o: pm.Bernoulli("y", p=pm.math.invprobit(e), observed=o),
         lambda r, e, s: (r.random(N) < ndtr(e)).astype(int),
     ),
     "logit": (
         False,
-        lambda e, s: pm.Bernoulli("y", logit_p=e),
+        lambda e, s, o: pm.Bernoulli("y", logit_p=e, observed=o),
         lambda r, e, s: (r.random(N) < expit(e)).astype(int),
     ),
     "binomial": (
         False,
-        lambda e, s: pm.Binomial("y", TRIALS, logit_p=e),
+        lambda e, s, o: pm.Binomial("y", TRIALS, logit_p=e, observed=o),
         lambda r, e, s: r.binomial(TRIALS, expit(e)),
     ),
     "negative binomial": (
         False,
-        lambda e, s: pm.NegativeBinomial("y", n=2.0, p=pm.math.sigmoid(e)),
+        lambda e, s, o: pm.NegativeBinomial("y", n=2.0, p=pm.math.sigmoid(e), observed=o),
         lambda r, e, s: r.negative_binomial(2.0, expit(e)),
     ),
+}
+
+
+COLUMNS = {
+    "probit": lambda y: {"y": y},
+    "logit": lambda y: {"a": y},
+    "binomial": lambda y: {"a": y},
+    "negative binomial": lambda y: {"b": 2.0 + y},
 }
 
 
@@ -103,14 +124,20 @@ def regression(family: str, slab: str) -> World:
         gamma = pm.Bernoulli("gamma", a, shape=D)
         if slab == "spike":
             w = pm.Normal("w", 0, pm.math.switch(gamma, 1.0, SPIKE), shape=D)
-            pymc(X @ w, sigma)
+            pymc(X @ w, sigma, None)
         else:
             law = (
                 pm.Normal("w", 0, 1, shape=D)
                 if slab == "normal"
                 else pm.HalfNormal("w", 1, shape=D)
             )
-            pymc(X @ (gamma * law), sigma)
+            data = None
+            if family != "Gaussian":
+                # Only Gaussian data may be unknown; others are written where they are read.
+                kind = "int64" if family in COLUMNS else "float64"
+                data = pm.Data("data", np.zeros(N, kind))
+                pm.Normal("holder")
+            pymc(X @ (gamma * law), sigma, data)
 
     def prior(rng):
         a = rng.beta(ALPHA, BETA)
@@ -127,7 +154,8 @@ def regression(family: str, slab: str) -> World:
         eta = X @ (drawn["w"] if slab == "spike" else drawn["gamma"] * drawn["w"])
         return numpy(rng, eta, drawn.get("sigma", 1.0))
 
-    return World(model, ["gamma", "w"], prior, data)
+    columns = COLUMNS.get(family, lambda y: {"y": y}) if family != "Gaussian" else None
+    return World(model, ["gamma", "w"], prior, data, columns)
 
 
 def labels() -> World:

@@ -3,10 +3,19 @@
 import numpy as np
 import pytest
 from fenced_problems import GATE, LAM, LAMBDA, REGIONS, Mover, Problem, X, Y, exact
+from region_cases import REGIONS as PLANE
+from region_cases import allowed
 from scipy import stats
 
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.gated import hit, look_around, take
+from pymc_exact_hmc.regions.lines import (
+    COUNT,
+    LOG_TOTAL,
+    find_segments,
+    make_line,
+    trace_line,
+)
 from pymc_exact_hmc.regions.region import make_region, violated
 from pymc_exact_hmc.regions.view import show
 from pymc_exact_hmc.weights.refreshing import refresh_active
@@ -108,6 +117,25 @@ def test_closed_weights_are_drawn_from_their_slabs():
             assert x[i] != before[i]
             places.append(stats.norm(LAM[i] / LAMBDA[i], LAMBDA[i] ** -0.5).cdf(x[i]))
     assert stats.kstest(places, "uniform").pvalue > 1e-6
+
+
+@pytest.mark.parametrize("name", PLANE)
+def test_segments_of_random_lines(name):
+    """The mass on the parts of a line that are in a region, convex or not, or made of products."""
+    region, rng = PLANE[name], np.random.default_rng(34)
+    line, several = make_line(region), 0
+    for _ in range(25):
+        w, direction = rng.normal(size=2), rng.normal(size=2)
+        D, rho = 1.0 + rng.gamma(2.0), rng.normal()
+        trace_line(region, line, w, direction)
+        find_segments(region, line, D, rho)
+        inside = allowed(region, w + GRID[:, None] * direction)
+        density = np.exp(-0.5 * D * GRID**2 + rho * GRID) * inside
+        mass, ends = density.sum() * CELL, 2.0 + np.abs(np.diff(inside.astype(int))).sum()
+        error = ends * CELL * density.max()
+        assert abs(np.exp(line.total[LOG_TOTAL]) - mass) <= error + 1e-9
+        several += line.total[COUNT] > 1
+    assert several or region.is_convex or name in ("ball", "ball cut", "tangent", "parabola")
 
 
 def test_violations():

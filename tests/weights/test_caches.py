@@ -75,6 +75,9 @@ def test_rescaling_equals_a_new_gram_matrix():
     rescale_gram(gram, 3.0, active.diagonal, active.pair[PAIR_M], active.rows, active.slots)
     refresh_active(problem.block, active, s)
     check(problem._replace(M=3.0 * problem.M), active, s, 1e-9)
+    # Rows that were not remembered are read at the new scale.
+    refresh_active(problem.block, active, 1 - s)
+    check(problem._replace(M=3.0 * problem.M), active, 1 - s, 1e-9)
 
 
 def test_a_new_gram_matrix_is_read_again():
@@ -141,6 +144,14 @@ def test_precisions_never_fall_below_those_of_the_slab():
         s[g] ^= 1
         switch_gate(problem.block, active, g, bool(s[g]))
         assert (problem.block.coefficients[LAMBDA] <= active.D).all()
+    # Parallel columns: what is left of D is rounding error of either sign.
+    x = np.exp(rng.normal(size=40))
+    problem = make_problem(M=np.outer(x, x), r=x, Lambda=1e-17, gate=np.arange(40))
+    active = make_active(problem.block)
+    refresh_active(problem.block, active, np.zeros(40, np.int8))
+    switch_gate(problem.block, active, 0, True)
+    assert (problem.block.coefficients[LAMBDA] <= active.D).all()
+    assert (active.D[1:] < 1e-10 * x[1:] ** 2).all()
 
 
 def test_small_and_singular_pivots_are_flagged():

@@ -11,12 +11,13 @@ from scipy import stats
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
 from pymc_exact_hmc.energies import Fields, Sum, commit, energy_drop
 from pymc_exact_hmc.random_stream import seed_words
-from pymc_exact_hmc.weights.active import make_active
+from pymc_exact_hmc.weights.active import HERE, SIZE, make_active
 from pymc_exact_hmc.weights.block import LAM, LAMBDA
 from pymc_exact_hmc.weights.collapsed import Collapsed
 from pymc_exact_hmc.weights.inclusion import inclusion_log_odds
 from pymc_exact_hmc.weights.integrated import integrated_transition
 from pymc_exact_hmc.weights.refreshing import refresh_active
+from pymc_exact_hmc.weights.sheared import weights_drop
 from pymc_exact_hmc.weights.workspace import Clocks
 
 GATE = [-1, 0, 1, 1, 2, -1, 3]
@@ -84,6 +85,26 @@ def conditional_odds(problem, s, w, g):
     return problem.log_odds[g] + gain
 
 
+def test_inclusion_odds_beside_a_truncated_weight():
+    """A bound on a weight that is always on keeps the others from being integrated out."""
+    rng = np.random.default_rng(66)
+    for side in ("lower", "upper"):
+        free = np.inf if side == "upper" else -np.inf
+        bounds = {side: [0.3 if side == "upper" else -0.4, *[free] * 4]}
+        problem = regression(rng, [-1, 0, 1, 2, 2], signal=0.3, N=9, lam=0.4, **bounds)
+        mover = Mover(problem)
+        for _ in range(5):
+            s, w = feasible_start(problem, rng)
+            refresh_active(problem.block, mover.active, s)
+            refresh_caches(mover.prior, s)
+            odds, P = np.empty(3), list(problem.on(s))
+            inclusion_log_odds(mover.prior, problem.block, mover.active, s, w, odds)
+            for g in range(3):
+                terms = reference.group_terms(problem, s, g, w[P], P, True)
+                truth = reference.log_odds(problem, *terms) + problem.log_odds[g]
+                assert odds[g] == pytest.approx(truth, rel=1e-9, abs=1e-9)
+
+
 @pytest.mark.parametrize("lower", [-np.inf, -0.4])
 def test_inclusion_odds(lower):
     """Collapsed where nothing is truncated, given the other weights where something is."""
@@ -105,6 +126,31 @@ def test_inclusion_odds(lower):
                 truth = log_evidence(problem, one) - log_evidence(problem, zero)
                 truth += problem.log_odds[g]
             assert odds[g] == pytest.approx(truth, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("lower", [-np.inf, -0.4])
+def test_odds_of_hits(lower):
+    """Of every gate, single or group, open or closed, with the other weights held or not."""
+    rng = np.random.default_rng(65)
+    upper = [2.0, 1.5, 3.0, 3.0, 1.0, 2.0, 2.5]
+    problem = regression(rng, GATE, signal=0.3, N=9, lam=0.4, lower=lower, upper=upper)
+    active = make_active(problem.block)
+    for _ in range(10):
+        s, w = feasible_start(problem, rng)
+        refresh_active(problem.block, active, s)
+        P = list(active.P[: active.counts[SIZE]])
+        active.seats[HERE, : len(P)] = w[P]
+        for g in range(4):
+            for held in (True, False):
+                J, D, rho = reference.group_terms(problem, s, g, w[P], P, held)
+                truth = reference.log_odds(problem, J, D, rho)
+                drop = weights_drop(problem.block, active, g, s[g] == 0, held, np.inf)
+                expected = truth if s[g] == 0 else -truth
+                assert drop == pytest.approx(expected, rel=1e-9, abs=1e-9)
+            # A closed gate that cannot open even without bounds is not asked about them.
+            if s[g] == 0:
+                least = weights_drop(problem.block, active, g, True, False, -np.inf)
+                assert least >= truth - 1e-9
 
 
 @pytest.mark.parametrize("clocks", [Clocks(), Clocks(fewest=2.1, most=2.9)])
