@@ -135,6 +135,7 @@ def run(code, *arguments, folder=None, **environment):
         )
 
 
+@pytest.mark.slow
 def test_eight_chains_on_two_cores():
     """Forked over two cores, or one after the other: the same draws."""
     results = [run(SPREAD, "fork", cores) for cores in ("2", "1")]
@@ -169,6 +170,7 @@ SINGLE = MODEL + textwrap.dedent(
 )
 
 
+@pytest.mark.slow
 def test_single_precision():
     """With floatX = float32 the step works, and inclusion agrees with double precision."""
     found = {}
