@@ -2,8 +2,9 @@
 
     python3 run.py example [NAME]         run examples/NAME.py (spike_and_slab if none is named)
     python3 run.py gallery [NAMES]        run examples and renew their pictures in docs/
-    python3 run.py test [PYTEST ARGS]     run the tests
+    python3 run.py test [PYTEST ARGS]     run the tests, but those marked slow
     python3 run.py benchmark [PARTS]      measure speed: what is small, or everything with --all
+    python3 run.py validate [PART …]      run the slow suite: slow, mutants, fuzz, calibration
     python3 run.py lint                   check style, types and import layers
     python3 run.py docs [--outputs]       build docs/_build/html; renew what examples print
     python3 run.py package                build wheel and sdist, try them in an empty environment
@@ -142,6 +143,14 @@ def install_peers(python: str) -> None:
         stamp.write_text("\n".join(there))
 
 
+def run_validation(wanted: str, args: list) -> int:
+    """Run the slow suite and print its summary."""
+    python = environment(wanted, "test")
+    threads = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"]
+    env = dict.fromkeys(threads, "1")
+    return call([python, "tests/validation.py", *args], MPLBACKEND="Agg", **env)
+
+
 def run_lint(wanted: str, args: list) -> int:
     """Run every check, also after one has failed."""
     python = environment(wanted, "dev")
@@ -202,6 +211,7 @@ COMMANDS = {
     "gallery": renew_gallery,
     "test": run_tests,
     "benchmark": run_benchmarks,
+    "validate": run_validation,
     "lint": run_lint,
     "docs": build_docs,
     "package": build_package,

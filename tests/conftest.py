@@ -7,6 +7,19 @@ from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
+# Folders whose tests compile the kernels of the weights, which take half a minute each. They come
+# last, so that of two workers one compiles them while the other does the rest.
+LAST = ("model", "fuzz", "step", "weights", "likelihoods", "endurance")
+
+
+def pytest_collection_modifyitems(items):
+    def rank(item):
+        folder = item.path.parent.name
+        return LAST.index(folder) + 1 if folder in LAST else 0
+
+    items.sort(key=rank)
+
+
 # The same cases in every run; the first one pays for compilation, so there is no deadline.
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None, print_blob=True)
 settings.load_profile("fixed")

@@ -102,3 +102,10 @@ def test_same_seed_same_words():
     # xoshiro256++ from the state (1, 2, 3, 4), as its authors' C code gives them.
     expected = [41943041, 58720359, 3588806011781223, 3591011842654386]
     assert [int(next_word(state)) for _ in range(4)] == expected
+
+
+def test_streams_differ():
+    """Every call, and every chain, gets words of its own."""
+    rng, other = np.random.default_rng(5), np.random.default_rng(6)
+    words = [*seed_words(rng), *seed_words(rng), *seed_words(other)]
+    assert len(set(map(int, words))) == 12

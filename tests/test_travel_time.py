@@ -62,3 +62,13 @@ def test_number_of_hits():
     _, hits = TravelTime(time, time).draw(rng, Gaussian(), d, 20_000)
     expected = stats.binom(d, 0.3).pmf(np.arange(d + 1))
     assert_holds(stationarity_pvalue(hits - 2 * d, expected), seed=51)
+
+
+@pytest.mark.parametrize("augmentation", AUGMENTATIONS.values())
+def test_times_are_uniform_on_their_interval(augmentation):
+    """From the shortest to the longest, afresh at each call; trajectories share it."""
+    rng = np.random.default_rng(52)
+    drawn = [TravelTime(2.0, 5.0).draw(rng, augmentation, 3, 2) for _ in range(4000)]
+    assert all(hits.shape == (2,) for _, hits in drawn)
+    law = stats.uniform(2.0, 3.0)
+    assert_holds(stats.kstest([time for time, _ in drawn], law.cdf).pvalue, seed=52)

@@ -14,9 +14,12 @@ AUGMENTATIONS = ["gaussian", "exponential", "box"]
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("augmentation", AUGMENTATIONS)
 def test_exact_starts_stay_exact(name, augmentation):
-    """p(s) is invariant, and detailed balance holds, whatever the travel time."""
+    """p(s) is invariant, and detailed balance holds, whatever the travel time.
+
+    Energies differ in drops and caches only, which the longest time asks most of.
+    """
     case = make(name)
-    for time in TIMES.values():
+    for time in TIMES.values() if name == "dense couplings" else [TIMES["long"]]:
         check_invariance(case, package_kernel(case, augmentation, time))
 
 

@@ -69,3 +69,35 @@ def test_a_forbidden_default_start_does_not_skip_the_check():
 
     with pytest.raises(ValueError, match="does not reproduce"):
         check(model, spoil)
+
+
+def test_drops_are_compared_beside_log_densities():
+    """Couplings that are not symmetric give the right log f and wrong drops."""
+    rng = np.random.default_rng(1)
+    J = np.triu(rng.normal(size=(6, 6)), 1)
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=6)
+        pm.Potential("pairs", s @ J @ s)
+    check(model, lambda _: None)
+
+    def spoil(coefficients):
+        coefficients.energy.J[0, 1:] += 0.5
+        coefficients.energy.J[1:, 0] -= 0.5
+
+    with pytest.raises(ValueError, match="does not reproduce"):
+        check(model, spoil)
+
+
+def test_a_second_setting_of_the_other_variables_is_compared():
+    """Coefficients that are right at the start and do not follow the other variables are found."""
+    with pm.Model() as model:
+        theta = pm.Normal("theta", initval=0.3)
+        s = pm.Bernoulli("s", 0.5, shape=6)
+        pm.Potential("field", theta * (FIELD[:6] * s).sum())
+    check(model, lambda _: None)
+
+    def spoil(coefficients):
+        coefficients.update = lambda point: False
+
+    with pytest.raises(ValueError, match="does not reproduce"):
+        check(model, spoil)

@@ -32,6 +32,10 @@ FASTEST = {
 """The slowest form that each model should need; the others are separable or listed as any."""
 ANY = {"ss_python_loop_columns", "ss_kaggle_sparse_logit", "ss_two_branches_noncentred"}
 ANY |= {"ss_bsts_local_level"}
+FAST = {"knapsack_potential", "cpt_table_lookup", "ising_image_denoise", "sign_and_zero_product"}
+FAST |= {"ss_mult_deterministic", "bmh_privacy_algorithm"}
+"""Whose posteriors the fast suite looks at: one of each form."""
+SLOW = pytest.mark.slow
 ORDER = ["separable", "quadratic", "local", "multilinear", "generic"]
 
 
@@ -84,7 +88,10 @@ def batch_pvalues(draws, exact):
     return [*bounds, *2 * stats.t.sf(np.abs(z), BATCHES - 1)]
 
 
-@pytest.mark.parametrize("case", EXACT, ids=[case["id"] for case in EXACT])
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=case["id"], marks=() if case["id"] in FAST else SLOW) for case in EXACT],
+)
 def test_posterior_is_exact(case):
     """P(indicator = 1) through pm.sample is that of enumeration and quadrature."""
     model = build(case)

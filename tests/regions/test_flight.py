@@ -7,10 +7,11 @@ from region_cases import EYE, REGIONS, Case, Mover, allowed, case, wedge
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.regions import flight as flight_module
 from pymc_exact_hmc.regions.arcs import first_root
 from pymc_exact_hmc.regions.flight import V, W, fly, orient
 from pymc_exact_hmc.regions.region import make_region, violated
-from pymc_exact_hmc.regions.truncated import energy_of
+from pymc_exact_hmc.regions.truncated import energy_of, land
 
 
 def launch(mover, w, v):
@@ -156,3 +157,44 @@ def test_tangency():
         assert (root < np.inf) == met
         if met:
             assert root == pytest.approx(1.0 - np.sqrt(2e-10), abs=1e-9)
+
+
+def test_distances_are_measured_again(monkeypatch):
+    """What rounding adds to the distances of linear walls is taken away every AFRESH contacts."""
+    problem = Case(wedge(0.5), np.eye(2), np.zeros(2))
+    mover = Mover(problem)
+    angle = np.deg2rad(0.5)
+    launch(mover, np.array([1e-3, 5e-4 * angle]), np.array([0.0, 1.0]))
+    flight = mover.scratch.flight
+    measured = []
+    true = flight_module.measure_distances
+
+    def spy(*args):
+        measured.append(int(flight.counts[0]))
+        return true(*args)
+
+    # Its outermost function alone: the rest stays as it is compiled.
+    outermost = getattr(fly, "py_func", fly)
+    monkeypatch.setattr(flight_module, "measure_distances", spy)
+    monkeypatch.setattr(flight_module, "AFRESH", 32)
+    outermost(mover.region, mover.law.mu, mover.law.Sigma, flight, 1.5)
+    contacts = int(flight.counts[0])
+    assert contacts > 100
+    assert measured == [0, *range(32, contacts + 1, 32)]
+
+
+def test_an_end_outside_is_not_taken():
+    """A flight that rounding left outside, or that was given up, keeps the old state."""
+    mover = Mover(case("orthant"))
+    flight, counts = mover.scratch.flight, np.zeros(2, np.int64)
+    for end, given_up, taken in [
+        ((1.0, 2.0), 0, True),
+        ((-1.0, 2.0), 0, False),
+        ((1, 2), 1, False),
+    ]:
+        w, before = np.array([0.5, 0.5]), int(counts[1])
+        flight.particle[W] = end
+        flight.counts[1] = given_up
+        land(mover.region, flight, w, counts)
+        np.testing.assert_array_equal(w, end if taken else (0.5, 0.5))
+        assert counts[1] - before == (not taken)

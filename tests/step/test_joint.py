@@ -105,10 +105,10 @@ def features(gamma, w, sigma, tau, a, slab):
     ("slab", "kernel"),
     [
         ("centred", None),
-        ("truncated", None),
-        ("non-centred", None),
+        pytest.param("truncated", None, marks=pytest.mark.slow),
+        pytest.param("non-centred", None, marks=pytest.mark.slow),
         ("non-centred, truncated", None),
-        ("centred", "paper"),
+        pytest.param("centred", "paper", marks=pytest.mark.slow),
         ("truncated", "paper"),
     ],
 )
@@ -138,13 +138,17 @@ def test_step_and_data_in_turn_leave_the_prior(slab, kernel):
     assert_holds(*batch_pvalues(columns, means), seed=SEED)
 
 
+@pytest.mark.slow
 def test_many_weights_without_their_gram_matrix(monkeypatch):
     """The same where X'X is never formed, as with thousands of weights."""
     monkeypatch.setattr("pymc_exact_hmc.model.weight_coefficients.MAX_DENSE_GRAM", 1)
     test_step_and_data_in_turn_leave_the_prior("centred", None)
 
 
-@pytest.mark.parametrize("slab", ["centred", "truncated", "spike"])
+@pytest.mark.parametrize(
+    "slab",
+    ["truncated", *[pytest.param(x, marks=pytest.mark.slow) for x in ("centred", "spike")]],
+)
 def test_with_nuts_on_the_scales(slab):
     """Through pm.sample: the step on (s, w), NUTS on scales and probability, then the data."""
     model = joint_model(slab)

@@ -16,12 +16,12 @@ MOST_GATES = 10
 
 def states(n_gates):
     assert n_gates <= MOST_GATES, "2^d states would be too many"
-    return np.array(list(itertools.product([0, 1], repeat=n_gates)), dtype=np.int64)
+    return np.array(list(itertools.product([0, 1], repeat=n_gates)), dtype=np.int8)
 
 
 def code(s):
     """The row of ``states`` that s is."""
-    return np.asarray(s) @ (1 << np.arange(np.shape(s)[-1])[::-1])
+    return np.asarray(s, np.int64) @ (1 << np.arange(np.shape(s)[-1])[::-1])
 
 
 def box_probability(mu, Sigma, lower, upper):

@@ -9,11 +9,15 @@ from pymc_exact_hmc.weights.grams import DenseGram, DesignGram
 
 
 class Problem(NamedTuple):
-    """A block with its M in full and the log-odds of its indicators' prior."""
+    """A block with its M in full and the log-odds of its indicators' prior.
+
+    ``coupling`` is J of a prior exp(h's + ½s'Js), nothing for independent indicators.
+    """
 
     block: Block
     M: np.ndarray
     log_odds: np.ndarray
+    coupling: np.ndarray | None = None
 
     @property
     def A(self):  # noqa: N802

@@ -76,6 +76,11 @@ def group_terms(problem, s, g, w, P, held):
     return J, problem.A[np.ix_(J, J)] - cross @ solve[:, :-1], problem.b[J] - cross @ solve[:, -1]
 
 
+def prior_odds(problem, s, g):
+    """Log-odds that the prior on the indicators gives to s_g = 1."""
+    return problem.log_odds[g] + (0.0 if problem.coupling is None else problem.coupling[g] @ s)
+
+
 def log_odds(problem, J, D, rho):
     """L of a group: over its bounds if it is a single weight, over all of space if not."""
     c = problem.block.coefficients
@@ -121,7 +126,7 @@ def sheared(
         _, collapsed_D, _ = group_terms(problem, s, g, x, P, False)
         if stale and len(J) == 1:
             D = first_D[J][:, None]
-        L = problem.log_odds[g] + log_odds(problem, J, D, rho)
+        L = prior_odds(problem, s, g) + log_odds(problem, J, D, rho)
         if sign_of_log < 0:
             L += np.linalg.slogdet(D)[1]
         drop = L if s[g] == 0 else -L
@@ -172,6 +177,33 @@ def with_slabs(problem, stream, P, x):
     return w
 
 
+def integrated(problem, s, stream, clocks):
+    """The weights integrated out of every hit, and drawn at the end."""
+    s, n = s.copy(), len(s)
+    half_turns = clocks.fewest + (clocks.most - clocks.fewest) * uniform(stream)
+    whole = int(half_turns)
+    n_hits = whole * n + sum(uniform(stream) < half_turns - whole for _ in range(n))
+    order = np.empty(n, np.int32)
+    shuffle_front(stream, order, min(n_hits, n))
+    energies = [exponential(stream) for _ in range(min(n_hits, n))]
+    P = list(problem.on(s))
+    for k in range(n_hits):
+        g = order[k % n]
+        J, D, rho = group_terms(problem, s, g, None, P, False)
+        L = prior_odds(problem, s, g) + log_odds(problem, J, D, rho)
+        drop = L if s[g] == 0 else -L
+        if energies[k % n] + drop > 0.0:
+            energies[k % n] += drop
+            s[g] ^= 1
+            nothing = np.zeros(len(P))
+            P = P + list(J) if s[g] else remove_in_order(P, J, nothing, nothing, [], [], [])[2]
+    Sigma = np.linalg.inv(problem.A[np.ix_(P, P)])
+    noise = np.array([normal(stream) for _ in P])
+    return s, with_slabs(
+        problem, stream, P, Sigma @ problem.b[P] + np.linalg.cholesky(Sigma) @ noise
+    )
+
+
 def paper(problem, s, w, stream, clocks):
     """The paper's kernel on the full matrices A(s) = GMG + Λ, b(s) = Gr + λ."""
     s, w, n = s.copy(), w.copy(), len(w)
@@ -194,7 +226,7 @@ def paper(problem, s, w, stream, clocks):
         flipped[g] ^= 1
         momentum = A @ v
         drop = hamiltonian(problem, s, w, momentum) - hamiltonian(problem, flipped, w, momentum)
-        drop += (flipped[g] - s[g]) * problem.log_odds[g]
+        drop += (flipped[g] - s[g]) * prior_odds(problem, s, g)
         if energies[k] + drop > 0.0:
             energies[k] += drop
             s = flipped

@@ -34,7 +34,7 @@ def test_a_call_without_enough_seats_equals_one_with_enough(transition):
     lower = 0.0 if transition is sheared_transition else -INF
     problem = regression(rng, range(8), lower=lower, log_odds=0.5, signal=0.5)
     small, large = call_of(problem, transition, 1), call_of(problem, transition)
-    s, w = np.zeros(8, np.int64), np.ones(8)
+    s, w = np.zeros(8, np.int8), np.ones(8)
     other_s, other_w = s.copy(), w.copy()
     for _ in range(50):
         stream = seed_words(rng)
@@ -52,7 +52,7 @@ def test_dependent_weights_are_refused_and_the_state_is_kept():
     )
     call = call_of(problem, sheared_transition)
     rng = np.random.default_rng(42)
-    s, w = np.zeros(2, np.int64), np.ones(2)
+    s, w = np.zeros(2, np.int8), np.ones(2)
     message = ""
     for _ in range(100):
         before = s.copy(), w.copy()
@@ -111,7 +111,7 @@ def test_without_held_moves_the_chain_can_be_stuck():
     for held, reaches in [(0.0, False), (0.1, True)]:
         mover = Mover(problem)
         mover.clocks = mover.clocks._replace(held=held)
-        s, w, opened = np.zeros(1, np.int64), draw_given(problem, [0], 1, rng)[0], []
+        s, w, opened = np.zeros(1, np.int8), draw_given(problem, [0], 1, rng)[0], []
         for _ in range(20_000):
             mover.move(s, w, seed_words(rng))
             opened.append(s[0])

@@ -15,7 +15,7 @@ from pymc_exact_hmc.weights.sheared import sheared_transition
 from pymc_exact_hmc.weights.workspace import Clocks
 
 INF = np.inf
-N = 20_000
+N = 8_000
 SEED = 31
 
 PROBLEMS = {

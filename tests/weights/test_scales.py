@@ -1,13 +1,18 @@
 """Slice sampling of scales: the density is right, and the move leaves it invariant."""
 
+from functools import partial
+
 import numpy as np
 import pymc as pm
+import pytest
 from scipy import stats
 from support.significance import assert_holds, reversibility_pvalue, uniform_pvalue
 
 from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.random_stream import exponential, seed_words, shuffle_front, uniform
 from pymc_exact_hmc.tapes.program import ALL
 from pymc_exact_hmc.weights.evidence import gather, log_density_of_scales
+from pymc_exact_hmc.weights.slices import MOST_STEPS
 
 RNG = np.random.default_rng(20131209)
 N, D = 30, 4
@@ -96,6 +101,91 @@ def test_held_density_leaves_out_the_weights_that_are_off():
         exact += stats.halfnorm.logpdf(w[1:][s == 1], scale=tau).sum()
         differences.append(density(model, step, point, s, w) - exact)
     np.testing.assert_allclose(differences, differences[0], rtol=0, atol=1e-9)
+
+
+def test_a_weight_outside_its_bounds_is_impossible():
+    """Given w, scales that would put it outside its bounds have no density."""
+    with pm.Model() as model:
+        top = pm.HalfNormal("top", 2.0)
+        gamma = pm.Bernoulli("gamma", 0.5, shape=D)
+        w = pm.TruncatedNormal("w", 0.0, 1.0, lower=-1.0, upper=top, shape=D)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+    with model:
+        step = ExactBinaryHMC()
+    assert [h.name for h in step._move.hyper.block.hyperparameters] == ["top"]
+    w = np.array([0.9, 0.2, -0.5, 0.1])
+    point = model.initial_point()
+    for s, bound, possible in [(1, 1.0, True), (1, 0.8, False), (0, 0.8, True)]:
+        state = np.array([s, 1, 1, 1], np.int8)
+        setting = point | {"top_log__": np.asarray(np.log(bound))}
+        assert np.isfinite(density(model, step, setting, state, w)) == possible
+
+
+def test_scales_are_written_to_the_block():
+    """After a move the block is that of the point to which the scales have moved."""
+    model = two_noises(lambda tau: pm.Normal("w", 0.5, tau, shape=D))
+    with model:
+        step, other = ExactBinaryHMC(), ExactBinaryHMC()
+    rng = np.random.default_rng(4)
+    point = model.initial_point()
+    s, w = np.array([1, 0, 1, 1], np.int8), np.zeros(D + 1)
+    moved = point | step._move.hyper(point, s, w, rng, active=step._move._active)
+    other._move.gaussian.update(moved)
+    mine, fresh = step._move.gaussian, other._move.gaussian
+    np.testing.assert_allclose(mine.block.coefficients, fresh.block.coefficients, rtol=1e-9)
+    np.testing.assert_allclose(mine.block.log_slab, fresh.block.log_slab, rtol=1e-9)
+    np.testing.assert_allclose(mine.statistics.precisions, fresh.statistics.precisions, rtol=1e-9)
+
+
+def plain_slice(log_density, x, width, stream):
+    """One move as Neal (2003) writes it: figures 3 and 5, with the random numbers in order."""
+    level = log_density(x) - exponential(stream)
+    lower = x - width * uniform(stream)
+    upper = lower + width
+    left = int(MOST_STEPS * uniform(stream))
+    right = MOST_STEPS - 1 - left
+    while left > 0 and log_density(lower) > level:
+        lower, left = lower - width, left - 1
+    while right > 0 and log_density(upper) > level:
+        upper, right = upper + width, right - 1
+    while True:
+        y = lower + (upper - lower) * uniform(stream)
+        if log_density(y) > level:
+            return y
+        lower, upper = (y, upper) if y < x else (lower, y)
+
+
+@pytest.mark.parametrize("width", [0.02, 1.0, 8.0])
+def test_slice_move_is_the_plain_one(width):
+    """Same random numbers, same moves, from narrow to wide first intervals; two coordinates."""
+    d = 6
+    with pm.Model() as model:
+        a, b = pm.Beta("a", 1.5, 2.5), pm.Beta("b", 4.0, 1.0)
+        pm.Bernoulli("gamma", a, shape=d)
+        pm.Bernoulli("delta", b, shape=d)
+    with model:
+        hyper = ExactBinaryHMC()._move.hyper
+    assert [h.name for h in hyper.block.hyperparameters] == ["a", "b"]
+    hyper.tuning = False
+    hyper.coordinates.widths[:] = width
+    ones = np.array([2, 5])
+    alpha, beta = np.array([1.5, 4.0]) + ones, np.array([2.5, 1.0]) + d - ones
+    bits = [(np.arange(d) < k).astype(np.int64) for k in ones]
+    point = model.initial_point() | {"gamma": bits[0], "delta": bits[1]}
+    rng, other = np.random.default_rng(SEED), np.random.default_rng(SEED)
+    s = np.concatenate(bits).astype(np.int8)
+    x = np.array([float(point[name]) for name in ("a_logodds__", "b_logodds__")])
+    for _ in range(40):
+        stream, order = seed_words(other), np.empty(2, np.int32)
+        shuffle_front(stream, order, 2)
+        for i in order:
+            # log-odds: the density of Beta with its Jacobian.
+            law = partial(lambda t, p, q: -p * np.logaddexp(0, -t) - q * np.logaddexp(0, t),
+                          p=alpha[i], q=beta[i])  # fmt: skip
+            x[i] = plain_slice(law, x[i], width, stream)
+        moved = hyper(point, s, np.zeros(0), rng)
+        np.testing.assert_allclose([moved["a_logodds__"], moved["b_logodds__"]], x, rtol=1e-9)
+        point = point | moved
 
 
 def test_slice_move_keeps_a_conjugate_posterior():
