@@ -60,7 +60,8 @@ class Description:
         plain = {name: next(iter(of)) for name, of in grammar(self.kind).items()}
         special = ", ".join(f"{n}={c}" for n, c in self.choices if c != plain[n])
         options = ", ".join(f"{k}={v!r}" for k, v in self.options.items())
-        return f"# {self.kind}, seed {self.seed}: {special}\n{self.source()}step = ExactBinaryHMC({options})"
+        head = f"# {self.kind}, seed {self.seed}: {special}"
+        return f"{head}\n{self.source()}step = ExactBinaryHMC({options})"
 
 
 def grammar(kind):

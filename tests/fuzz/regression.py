@@ -73,8 +73,8 @@ WEIGHTS = {
     "untransformed": 'pm.HalfNormal("w", {scale}, shape={n}, default_transform=None)',
     "laplace": 'pm.Laplace("w", 0, {scale}, shape={n})',
     "column": 'pm.Normal("w", 0, {scale1}, shape=({n}, 1))[:, 0]',
-    "ordered": 'pm.Normal("w", 0, {scale1}, shape={n}, transform=pm.distributions.transforms.ordered,'
-    " initval=np.arange({n}) - 0.5)",
+    "ordered": 'pm.Normal("w", 0, {scale1}, shape={n}, initval=np.arange({n}) - 0.5,'
+    " transform=pm.distributions.transforms.ordered)",
     "walk": 'pm.GaussianRandomWalk("w", sigma={scale1}, init_dist=pm.Normal.dist(0, 1), shape={n})',
 }
 SPELLINGS = {
@@ -163,7 +163,7 @@ COUPLINGS = {
     "at most": 'pm.Potential("cap", pt.switch(gammas.sum() <= 1, 0.0, -np.inf))',
     "size": 'pm.Potential("size", -0.4 * (gammas.sum() - 1.0) ** 2)',
     "random": 'pm.Potential("coupling", pm.Normal("J", 0, 1) * gammas[0] * gammas[-1])',
-    "table": 'pm.Potential("table", pt.as_tensor(np.array([0.3, -0.4]))[gammas.astype("int64")].sum())',
+    "table": 'pm.Potential("table", pt.as_tensor(np.array([0.3, -0.4]))[gammas].sum())',
 }
 CONSTRAINTS = {
     "none": "",
@@ -172,7 +172,8 @@ CONSTRAINTS = {
     "quadratic": 'pm.Potential("c", pt.switch(pt.sum(w**2) <= 4.0, 0.0, -np.inf))',
     "gated": 'pm.Potential("c", pt.switch((g * w).sum() <= 1.0, 0.0, -np.inf))',
     "gated ball": 'pm.Potential("c", pt.switch(pt.sum((g * w) ** 2) <= 2.0, 0.0, -np.inf))',
-    "two": 'pm.Potential("c", pt.switch(w[0] <= 1.2, 0.0, -np.inf) + pt.switch(w[-1] >= -1.2, 0.0, -np.inf))',
+    "two": 'pm.Potential("c", pt.switch(w[0] <= 1.2, 0.0, -np.inf)'
+    " + pt.switch(w[-1] >= -1.2, 0.0, -np.inf))",
     "and": 'pm.Potential("c", pt.switch(pt.and_(w[0] <= 1.2, w[-1] >= -1.2), 0.0, -np.inf))',
     "product": 'pm.Potential("c", pt.switch((w[0] - 1.5) * (w[-1] + 1.5) <= 0, 0.0, -np.inf))',
     "outside": 'pm.Potential("c", pt.switch(pt.sum(w**2) >= 0.01, 0.0, -np.inf))',
@@ -288,33 +289,25 @@ def _weights(chosen, words):
     return text
 
 
+UNNAMED = ("noncentred", "shifted", "half noncentred", "scalars", "chain", "column")
+"""Weights that are no variable called w."""
+
+
 def _after(chosen, words):
-    named = chosen["weights"] not in (
-        "noncentred",
-        "shifted",
-        "half noncentred",
-        "scalars",
-        "chain",
-        "column",
-    )
-    kind = chosen["conditioned"]
-    if (
-        (kind == "observe" and not named)
-        or ("gate" in kind or kind == "do")
-        and chosen["gates"] == "list"
-    ):
+    kind, on = chosen["conditioned"], '{"gamma": model["gamma"].eval() * 0 + 1}'
+    if kind == "observe" and chosen["weights"] in UNNAMED:
         return []
+    if kind in ("do", "observe gate") and chosen["gates"] == "list":
+        return []
+    outer = '{"outer": 1}' if chosen["gates"] == "product" else on
     after = {
         "no": [],
-        "do": ['model = pm.do(model, {"gamma": model["gamma"].eval() * 0 + 1})'],
+        "do": [f"model = pm.do(model, {on})"],
         "observe": ['model = pm.observe(model, {"w": np.full(model["w"].eval().shape, 0.3)})'],
         "copy": ["model = model.copy()"],
-        "observe gate": [
-            'model = pm.observe(model, {"parent": 1} if "parent" in model.named_vars else {"gamma": '
-            'model["gamma"].eval() * 0 + 1})'
-        ],
+        "observe gate": [f"model = pm.observe(model, {outer})"],
     }
-    return after[chosen["conditioned"]]
+    return after[kind]
 
 
 def _round(x):
