@@ -262,6 +262,16 @@ def censored_and_counted():
     pm.Binomial("k", 4, pm.math.sigmoid(mean), observed=np.array([1, 2, 4, 0, 3]))
 
 
+FAST = (
+    "bound_that_is_random",
+    "a_unit_for_each_group",
+    "a_scale_as_unit_and_noise",
+    "a_matrix_of_responses",
+    "two_gates_in_two_likelihoods",
+    "an_indicator_that_is_a_gate_and_a_cause",
+    "gates_partly_observed",
+    "a_potential_of_scale_and_indicators",
+)
 OPTIONS = {
     "noise_of_a_multivariate_response_is_random": {"augmentation": "box"},
     "gates_shared_by_two_likelihoods": {"augmentation": "exponential"},
@@ -270,7 +280,9 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name", [x if x in FAST else pytest.param(x, marks=pytest.mark.slow) for x in MODELS]
+)
 def test_is_sampled_exactly(name):
     """From exact starts the chain keeps the posterior that follows from the model's log-density."""
     with warnings.catch_warnings():

@@ -1,6 +1,7 @@
 """Hostile input: it is sampled rightly, or answered with a plain sentence."""
 
 import copy
+import functools
 import warnings
 
 import cloudpickle
@@ -73,28 +74,36 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("prior", [pm.Normal, pm.HalfNormal], ids=["normal", "half normal"])
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(
+    ("name", "prior"),
+    [(name, pm.Normal) for name in COLUMNS]
+    + [(name, pm.HalfNormal) for name in ("collinear", "duplicated", "one number")],
+)
 def test_columns(name, prior):
     """Predictors that say the same, or nothing, or hardly anything, are sampled exactly."""
     columns = COLUMNS[name]
     assert_exact(regression(columns, Y[: len(columns)], prior=prior))
 
 
-@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e6, 1e12])
+@functools.cache
+def usual(prior):
+    return draws(regression(prior=prior))
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e12])
 @pytest.mark.parametrize("prior", [pm.Normal, pm.HalfNormal], ids=["normal", "half normal"])
 def test_units_of_a_predictor(size, prior):
     """Measuring predictors in other units changes nothing but the units of their weights."""
-    plain = draws(regression(prior=prior))
+    plain = usual(prior)
     other = draws(regression(X * size, prior=prior, slab=1.5 / size))
     assert_same(plain, other, size, prior)
 
 
-@pytest.mark.parametrize("size", [1e-12, 1e-6, 1e6, 1e12])
+@pytest.mark.parametrize("size", [1e-12, 1e12])
 @pytest.mark.parametrize("prior", [pm.Normal, pm.HalfNormal], ids=["normal", "half normal"])
 def test_units_of_the_response(size, prior):
     """Measuring the response in other units changes nothing but the units of the weights."""
-    plain = draws(regression(prior=prior))
+    plain = usual(prior)
     other = draws(regression(X, Y * size, prior=prior, slab=1.5 * size, sigma=0.9 * size))
     assert_same(plain, other, 1 / size, prior)
 
@@ -110,7 +119,7 @@ def assert_same(plain, other, size, prior):
 def test_columns_of_very_different_sizes():
     """One predictor in billions and one in billionths."""
     sizes = np.array([1e-9, 1.0, 1e9])
-    plain = draws(regression())
+    plain = usual(pm.Normal)
     other = draws(regression(X * sizes, slab=1.5 / sizes))
     np.testing.assert_array_equal(plain[:, :3], other[:, :3])
     np.testing.assert_allclose(other[:, 3:] * sizes, plain[:, 3:], rtol=1e-6, atol=1e-9)
@@ -292,7 +301,7 @@ def test_a_pickled_step_goes_on():
 
 
 CONDITIONED = {
-    "do gamma": lambda m: pm.do(m, {"w": np.array([0.5, -0.5, 1.0])}),
+    "do w": lambda m: pm.do(m, {"w": np.array([0.5, -0.5, 1.0])}),
     "do sigma": lambda m: pm.do(m, {"sigma": np.array(0.8)}),
     "observe w": lambda m: pm.observe(m, {"w": np.array([0.5, -0.5, 1.0])}),
     "observe sigma": lambda m: pm.observe(m, {"sigma": 0.8}),
