@@ -12,7 +12,7 @@ from .shrink import shrink
 
 
 def main():
-    """Print each failure, shrunk to the plainest model, and a summary; return whether any failed."""
+    """Print each failure, shrunk to the plainest model, and a summary."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--models", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=1, help="models SEED, SEED + 1, …")
