@@ -108,13 +108,9 @@ def evaluate_nodes(
     values: dict[Tensor, Any] = {v: v.data for v in wanted if isinstance(v, Constant)}
     wanted = [v for v in wanted if v not in values]
     inputs = [v for v in ancestors(wanted) if v.owner is None and v.name in point]
-    run = function(
-        inputs,
-        [Out(v, borrow=True) for v in wanted],
-        mode=INTERPRETED,
-        on_unused_input="ignore",
-    )
+    outputs = [Out(v, borrow=True) for v in wanted]
     try:
+        run = function(inputs, outputs, mode=INTERPRETED, on_unused_input="ignore")
         results = run(*[point[v.name] for v in inputs])
     except Exception as error:
         raise UnfollowableError(f"it could not be evaluated at the start: {error}") from error
