@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Container
 from typing import Any, TypeAlias
 
@@ -23,6 +24,10 @@ INTERPRETED = Mode(linker="py", optimizer=None)
 """Runs a graph as it stands: nothing to compile, for what is evaluated once."""
 
 
+class UnfollowableError(ValueError):
+    """A graph that cannot be evaluated at the start, or whose shapes are random."""
+
+
 def analyse(
     tensors: list[Tensor],
     layout: tuple[Any, ...],
@@ -34,7 +39,8 @@ def analyse(
     """Return the dependence of every tensor between the unknowns and ``tensors``.
 
     Unknowns among the ``parameters`` do not count towards the degree. ``visit`` is shown
-    the situation of every node, in topological order.
+    the situation of every node, in topological order. Raise ``UnfollowableError`` where
+    nothing can be said.
     """
     d = layout[-1].stop
     known: dict[Tensor, Dependence] = {}
@@ -46,7 +52,7 @@ def analyse(
     nodes = dependent_nodes(tensors, set(known))
     random = randomness(tensors)
     if any(v in random.shapes for node in nodes for v in [*node.inputs, *node.outputs]):
-        raise ValueError("the number of its entries depends on random variables")
+        raise UnfollowableError("the number of its entries depends on random variables")
     values = evaluate_nodes(nodes, point)
     for node in nodes:
         situation = Situation(
@@ -56,12 +62,28 @@ def analyse(
             np.asarray(values[node.outputs[0]]),
             [x not in random.values for x in node.inputs],
         )
-        for output, dependence in zip(node.outputs, transfer(situation, d), strict=True):
+        try:
+            dependences = transfer(situation, d)
+            if visit is not None:
+                visit(situation)
+        except Exception as error:
+            raise _fault(node, error) from error
+        for output, dependence in zip(node.outputs, dependences, strict=True):
             if dependence is not None:
                 known[output] = dependence
-        if visit is not None:
-            visit(situation)
     return known
+
+
+def _fault(node: Apply[Any], error: Exception) -> UnfollowableError:
+    """Show a fault of the analysis: the model is sampled rightly without it, but slower."""
+    found = f"{type(error).__name__}: {error}"
+    message = f"The analysis of the operation {node.op} failed ({found})"
+    warnings.warn(
+        f"{message}, and slower ways are taken. Please report the model.",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+    return UnfollowableError(message)
 
 
 def dependent_nodes(tensors: list[Tensor], unknowns: set[Tensor]) -> list[Apply[Any]]:
@@ -86,12 +108,11 @@ def evaluate_nodes(
     values: dict[Tensor, Any] = {v: v.data for v in wanted if isinstance(v, Constant)}
     wanted = [v for v in wanted if v not in values]
     inputs = [v for v in ancestors(wanted) if v.owner is None and v.name in point]
-    run = function(
-        inputs,
-        [Out(v, borrow=True) for v in wanted],
-        mode=INTERPRETED,
-        on_unused_input="ignore",
-    )
-    results = run(*[point[v.name] for v in inputs])
+    outputs = [Out(v, borrow=True) for v in wanted]
+    try:
+        run = function(inputs, outputs, mode=INTERPRETED, on_unused_input="ignore")
+        results = run(*[point[v.name] for v in inputs])
+    except Exception as error:
+        raise UnfollowableError(f"it could not be evaluated at the start: {error}") from error
     values.update(zip(wanted, results, strict=True))
     return values

@@ -11,7 +11,7 @@ from pymc.model import Model
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.conditions import Margin, UnreadableError, read_conditions
 from pymc_exact_hmc.model.walls import Wall
@@ -122,7 +122,7 @@ def degrees_in(
     unbounded = 1_000
     try:
         known = analyse(tensors, (*layout, *shifted), point | natural, parameters=parameters)
-    except Exception:
+    except UnfollowableError:
         return [unbounded for _ in tensors]
     degrees = []
     for tensor in tensors:

@@ -15,7 +15,7 @@ from pymc.model import Model
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from pymc_exact_hmc.model.analysis import analyse, evaluate_nodes
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse, evaluate_nodes
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.constraints import Constraints, read_constraints
 from pymc_exact_hmc.model.evaluation import Point
@@ -115,7 +115,7 @@ def _is_gated(
             visit=tracker.visit,
         )
         at_zero = evaluate_nodes([], point | natural | closed, also=list(known))
-    except Exception:
+    except UnfollowableError:
         return False
     switched = set()
     for tensor, dependence in known.items():

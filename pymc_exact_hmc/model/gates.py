@@ -165,10 +165,9 @@ def _by_inner_index(situation: Situation) -> list[sp.csr_array]:
         # Inner index: the last axis of the left factor, the first core axis of the right one.
         axis = -1 if i == 0 or len(shape) == 1 else -2
         inner = np.moveaxis(np.arange(int(np.prod(shape))).reshape(shape), axis, 0)
-        inner = inner.reshape(shape[axis], -1)
-        k, m = inner.shape
+        k, m = inner.shape[0], int(np.prod(inner.shape[1:]))
         gather = sp.csr_array(
-            (np.ones(k * m, np.int32), (np.repeat(np.arange(k), m), inner.ravel()))
+            (np.ones(k * m, np.int32), (np.repeat(np.arange(k), m), inner.ravel())), (k, k * m)
         )
         rows.append(sp.csr_array((gather @ dependence.support.astype(np.int32)).astype(bool)))
     return rows if len(rows) > 1 else []

@@ -31,7 +31,7 @@ from pytensor.tensor.random.basic import MvNormalRV, NormalRV
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf
 
-from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Point, on_flat_s
 from pymc_exact_hmc.model.factors import Factor
@@ -142,8 +142,10 @@ def _not_quadratic(
                 (*layout, *shifted),
                 point,
                 parameters={binary.value for binary in layout},
-            )[factor.logp]
-        except Exception:
+            ).get(factor.logp)
+        except UnfollowableError:
+            known = None
+        if known is None:
             return factor.name, blamed
         if known.degree > 2 or not known.shaped:
             own = {factor.name} & blamed

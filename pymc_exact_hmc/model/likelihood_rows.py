@@ -133,7 +133,9 @@ class LikelihoodRows:
             opened = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)])
             expected = offset + X @ (opened * w)
             size = np.abs(offset) + np.abs(X) @ np.abs(w) + 1e-300
-            worst = max(worst, float(np.max(np.abs(self._mean(s, w, point) - expected) / size)))
+            worst = max(
+                worst, float(np.max(np.abs(self._mean(s, w, point) - expected) / size, initial=0.0))
+            )
         return worst
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from pymc.model import Model
 
-from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.factors import Factor, factors_of
@@ -59,5 +59,5 @@ def _dependence(
     """Analyse the terms of a factor; what cannot be evaluated at the start is not followed."""
     try:
         return analyse([term.tensor for term in terms], layout, point)
-    except Exception:
+    except UnfollowableError:
         return {}

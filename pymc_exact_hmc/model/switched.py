@@ -17,7 +17,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.tensor.random.basic import NormalRV
 
-from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Given, Point
 from pymc_exact_hmc.model.points import jittered
@@ -113,7 +113,7 @@ def _controls(
         for parameter in _prior(model, w, weights):
             try:
                 known = analyse([parameter], layout, point).get(parameter)
-            except Exception:
+            except UnfollowableError:
                 return None
             if known is None:
                 continue

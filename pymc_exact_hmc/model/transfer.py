@@ -231,12 +231,13 @@ def product(situation: Situation, d: int) -> Dependence:
     if batched or a.ndim > 2 or b.ndim > 2:
         return _spread(situation, d, degree, multilinear=multilinear and not both)
     rows, cols = (1 if a.ndim == 1 else a.shape[0]), (1 if b.ndim == 1 else b.shape[1])
+    inner = a.shape[-1]
     parts = []
     if situation.inputs[1] is not None:
-        parts.append(_left_product(_nonzero(situation, 0).reshape(rows, -1), situation, 1, cols))
+        parts.append(_left_product(_nonzero(situation, 0).reshape(rows, inner), situation, 1, cols))
     if situation.inputs[0] is not None:
         swap = np.arange(rows * cols).reshape(cols, rows).T.ravel()
-        mask = _nonzero(situation, 1).reshape(-1, cols).T
+        mask = _nonzero(situation, 1).reshape(inner, cols).T
         flipped = _left_product(mask, situation, 0, rows, transpose=True)
         parts.append(flipped[swap])
     if both:

@@ -26,7 +26,7 @@ from pytensor.tensor.random.basic import (
     NormalRV,
 )
 
-from pymc_exact_hmc.model.analysis import analyse
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.families import latent_parameters, split_likelihood
@@ -392,8 +392,8 @@ def _dependence(
             parameters={b.value for b in search.layout},
             visit=tracker.visit,
         )
-    except Exception as error:
-        return tracker, {}, f"could not be evaluated at the start ({error})"
+    except UnfollowableError as error:
+        return tracker, {}, f"cannot be followed ({error})"
     return tracker, known, ""
 
 

@@ -101,3 +101,18 @@ def test_ten_thousand_spins_never_become_a_matrix(shape, pairs):
     assert isinstance(energy, SparseCouplings)
     assert energy.values.size == pairs
     assert peak < 1e8  # bytes: one for each entry of the matrix that must not be
+
+
+def test_a_fault_of_the_analysis_shows(monkeypatch):
+    """An error inside the analysis is a warning, and the factor takes the path that needs none."""
+
+    def faulty(situation, d):
+        raise IndexError("planted")
+
+    monkeypatch.setattr("pymc_exact_hmc.model.analysis.transfer", faulty)
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=3)
+        pm.Potential("pair", s[0] * s[1])
+    with pytest.warns(RuntimeWarning, match=r"analysis of the operation .*IndexError: planted"):
+        forms = forms_of(model, "pair")
+    assert forms == {"generic"}

@@ -1,0 +1,1 @@
+"""Random PyMC models, each sampled exactly or refused with a reason."""
