@@ -14,8 +14,8 @@ from pymc_exact_hmc.moves.binary import Motion
 from pymc_exact_hmc.moves.gated import KERNELS
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 
-HITS_PER_DRAW = 2000
-"""Cheap wall hits that cost about as much as PyMC's own work per draw."""
+HITS_PER_DRAW = 800
+"""Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
 HITS_PER_WALL = {"sheared": (0.85, 1.15), "general": (0.8, 1.2), "paper": (0.5, 0.5)}
 """Hits per wall of the kernels that move weights; the paper's has T = π/2."""
