@@ -171,20 +171,21 @@ class ExactBinaryHMC(BlockedStep):
         return new, [self._stats(s, new)]
 
     def _stats(self, s: np.ndarray, new: dict[str, np.ndarray]) -> dict[str, Any]:
-        tally = self._move.tally
-        extra, inclusion = {}, self._move.inclusion
-        if inclusion is not None:
-            parts = zip(self._inclusion, self.layout, strict=True)
-            extra = {name: inclusion[binary.start : binary.stop] for name, binary in parts}
-        return extra | {
-            "ehmc_hits": int(tally.hits[0]),
-            "ehmc_crossings": int(tally.crossings[0]),
-            "ehmc_reflections": self._move.reflections,
-            "ehmc_rejected": self._move.rejected,
-            "ehmc_travel_time": self._move.time,
-            "ehmc_energy_error": self._move.energy_error,
-            "warning": self._watch(s, new, tally, self._move, tuning=self.tune),
+        move = self._move
+        tally = move.tally
+        stats = {
+            "ehmc_hits": tally.hits.item(),
+            "ehmc_crossings": tally.crossings.item(),
+            "ehmc_reflections": move.reflections,
+            "ehmc_rejected": move.rejected,
+            "ehmc_travel_time": move.time,
+            "ehmc_energy_error": move.energy_error,
+            "warning": self._watch(s, new, tally, move, tuning=self.tune),
         }
+        if move.inclusion is not None:
+            for name, binary in zip(self._inclusion, self.layout, strict=True):
+                stats[name] = move.inclusion[binary.start : binary.stop]
+        return stats
 
     def explain(self) -> Explanation:
         """Return what was recognised, which path runs, and what is left to other steps."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pymc_exact_hmc.augmentations import Augmentation, Gaussian
+from pymc_exact_hmc.random_stream import draw_hits, seed_words
 
 DEFAULT_HITS_PER_WALL = (0.5, 1.0)
 """Hits per wall, on average, of the shortest and the longest default trajectory.
@@ -35,8 +36,9 @@ class TravelTime(NamedTuple):
         time = self.shortest + (self.longest - self.shortest) * rng.random()
         if not isinstance(augmentation, Gaussian):
             return time, np.zeros(trajectories, np.int64)
-        full, rest = divmod(time / math.pi, 1.0)
-        return time, int(full) * d + rng.binomial(d, rest, trajectories)
+        n_hits = np.empty(trajectories, np.int64)
+        draw_hits(seed_words(rng), d, time / math.pi, n_hits)
+        return time, n_hits
 
 
 def parse_travel_time(

@@ -9,7 +9,9 @@ from scipy import stats
 from support.significance import assert_holds, stationarity_pvalue, uniform_pvalue
 
 from pymc_exact_hmc.random_stream import (
+    binomial,
     exponential,
+    fill_exponential,
     half_gamma,
     next_word,
     seed_words,
@@ -65,6 +67,43 @@ def test_exponential_tail():
     tail = columns[1][columns[1] > start] - start
     count = stats.binomtest(tail.size, columns[1].size, math.exp(-start)).pvalue
     assert_holds(count, uniform_pvalue(tail, "expon"), seed=SEED)
+
+
+def test_filled_exponentials_are_those_drawn_one_by_one():
+    """The faster loop leaves out no part of the ziggurat, and ends at the same word."""
+    streams = [seed_words(np.random.default_rng(SEED)) for _ in range(2)]
+    n = 3 * N
+    one_by_one, filled = np.empty(n), np.full(n + 1, -1.0)
+    only_exponential(streams[0], one_by_one)
+    fill_exponential(streams[1], filled, n)
+    np.testing.assert_allclose(filled[:n], one_by_one, rtol=1e-15)
+    assert filled[n] == -1.0
+    assert one_by_one.max() > 7.7  # the tail was met
+    np.testing.assert_array_equal(*streams)
+
+
+@numba.njit
+def only_exponential(stream, out):
+    for i in range(out.size):
+        out[i] = exponential(stream)
+
+
+@numba.njit
+def many_binomial(stream, n, p, out):
+    for i in range(out.size):
+        out[i] = binomial(stream, n, p)
+
+
+def test_binomial():
+    """Counts of 64 numbers at a time, of fewer, and of a few more, have their law."""
+    stream, counts, pvalues = seed_words(np.random.default_rng(SEED)), np.empty(N, np.int64), []
+    for n, p in ((1, 0.3), (5, 0.5), (63, 0.01), (64, 0.75), (65, 0.9), (200, 1 / 3), (7, 1e-3)):
+        many_binomial(stream, n, p, counts)
+        pvalues.append(stationarity_pvalue(counts, stats.binom(n, p).pmf(np.arange(n + 1))))
+    assert_holds(*pvalues, seed=SEED)
+    for n, p, known in ((130, 0.0, 0), (130, 1.0, 130), (0, 0.5, 0)):
+        many_binomial(stream, n, p, counts[:10])
+        assert (counts[:10] == known).all()
 
 
 def test_draws_are_independent():

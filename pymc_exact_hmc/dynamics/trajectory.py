@@ -42,11 +42,28 @@ def travel_in_order(energy, s, order, kinetic, n_hits, tally):
     """
     d = s.size
     k = 0
+    # Counted outside memory, which is a tenth of the time of a cheap hit.
+    crossings, undefined, gained = 0, 0, 0.0
     for _ in range(n_hits):
-        kinetic[k] = hit(energy, s, order[k], kinetic[k], tally)
+        j = order[k]
+        drop = energy_drop(energy, s, j)
+        left = kinetic[k] + drop
+        if left > 0.0:
+            s[j] ^= 1
+            commit(energy, s, j)
+            kinetic[k] = left
+            crossings += 1
+            gained += drop
+            tally.per_wall[j] += 1
+        elif np.isnan(drop):
+            undefined += 1
         k += 1
         if k == d:
             k = 0
+    tally.hits[0] += n_hits
+    tally.crossings[0] += crossings
+    tally.undefined[0] += undefined
+    tally.drop[0] += gained
 
 
 @kernel

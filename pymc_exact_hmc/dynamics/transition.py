@@ -15,7 +15,7 @@ from pymc_exact_hmc.augmentations import Box, Exponential, Gaussian, draw_kineti
 from pymc_exact_hmc.compilation import kernel, verb
 from pymc_exact_hmc.dynamics.trajectory import travel_by_queue, travel_in_order
 from pymc_exact_hmc.energies import log_density, refresh
-from pymc_exact_hmc.random_stream import shuffle_front, uniform
+from pymc_exact_hmc.random_stream import fill_exponential, shuffle_front, uniform
 
 
 class Workspace(NamedTuple):
@@ -47,8 +47,7 @@ def _travel_gaussian(augmentation, energy, s, stream, travel_time, n_hits, works
     # random permutation; only its first n_hits entries are looked at when T < π.
     n = min(n_hits, s.size)
     shuffle_front(stream, workspace.order, n)
-    for k in range(n):
-        workspace.kinetic[k] = draw_kinetic(augmentation, stream)
+    fill_exponential(stream, workspace.kinetic, n)
     travel_in_order(energy, s, workspace.order, workspace.kinetic, n_hits, tally)
 
 

@@ -95,14 +95,13 @@ class Coefficients:
         if self._scales is not None:
             scales = self._scales(self._no_state, point)
             for scale, placed in zip(scales, self._rescaled, strict=True):
-                self._add(placed, float(scale))
+                self._add(placed.part, placed, float(scale))
         for source, placed in self._changing:
-            self._add(placed._replace(part=source.read(point)), 1.0)
+            self._add(source.read(point), placed, 1.0)
         for compiled in self._compiled:
             compiled.update(point)
 
-    def _add(self, placed: Placed, scale: float) -> None:
-        part = placed.part
+    def _add(self, part: Part, placed: Placed, scale: float) -> None:
         if part.h is not None:
             self._h += scale * part.h
         if part.couplings is not None:
@@ -147,7 +146,7 @@ class Coefficients:
                 self._rescaled.append(placed)
                 coefficients.append(source.recognised.term.coefficient)
             else:
-                self._add(placed, scale)
+                self._add(part, placed, scale)
         self._fixed = (self._h.copy(), self._values.copy(), self._cells.copy())
         self._scales = Evaluator(coefficients, layout) if coefficients else None
 

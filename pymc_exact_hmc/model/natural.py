@@ -59,10 +59,14 @@ def read_weights(
     w = np.empty(placed[-1].stop)
     for p in placed:
         part = slice(p.start, p.stop)
-        if p.transform.startswith("ordered"):
+        if p.transform == "none":
+            w[part] = point[p.name].ravel()
+        elif p.transform == "log":
+            np.exp(point[p.name].ravel(), out=w[part])
+        elif p.transform == "interval":
+            w[part] = _from_interval(point[p.name].ravel(), lower[part], upper[part])
+        else:
             w[part] = _from_steps(point[p.name], p.transform).ravel()
-            continue
-        w[part] = _backward(point[p.name].ravel(), p.transform, lower[part], upper[part])
     return w
 
 
@@ -76,19 +80,21 @@ def write_weights(
     """Set the weights of a new point, which may be written into."""
     for p in placed:
         part = slice(p.start, p.stop)
-        if p.transform.startswith("ordered"):
+        if p.transform == "none":
+            value = w[part].copy()
+        elif p.transform == "log":
+            value = np.maximum(w[part], TINY)
+            np.log(value, out=value)
+        elif p.transform == "interval":
+            value = _to_interval(w[part], lower[part], upper[part])
+        else:
             value = _to_steps(w[part].reshape(p.shape), p.transform)
-            point[p.name] = value.astype(point[p.name].dtype)
-            continue
-        value = _forward(w[part], p.transform, lower[part], upper[part])
-        point[p.name] = value.reshape(p.shape).astype(point[p.name].dtype)
+        if value.shape != p.shape:
+            value = value.reshape(p.shape)
+        point[p.name] = value.astype(point[p.name].dtype, copy=False)
 
 
-def _backward(value: Vector, transform: str, lower: Vector, upper: Vector) -> Vector:
-    if transform == "none":
-        return value.astype(float)
-    if transform == "log":
-        return np.exp(value)
+def _from_interval(value: Vector, lower: Vector, upper: Vector) -> Vector:
     below, above = np.isfinite(lower), np.isfinite(upper)
     with np.errstate(over="ignore", invalid="ignore"):
         rise = np.exp(value)
@@ -98,12 +104,8 @@ def _backward(value: Vector, transform: str, lower: Vector, upper: Vector) -> Ve
     return np.where(below & above, both, one)
 
 
-def _forward(w: Vector, transform: str, lower: Vector, upper: Vector) -> Vector:
+def _to_interval(w: Vector, lower: Vector, upper: Vector) -> Vector:
     """Return the value variable of w; a weight on its bound stays finite."""
-    if transform == "none":
-        return w
-    if transform == "log":
-        return np.log(np.maximum(w, TINY))
     below, above = np.isfinite(lower), np.isfinite(upper)
     from_lower = np.log(np.maximum(np.where(below, w - lower, 1.0), TINY))
     from_upper = np.log(np.maximum(np.where(above, upper - w, 1.0), TINY))

@@ -15,6 +15,8 @@ def read_state(
     point: dict[str, np.ndarray], layout: tuple[BinaryVariable, ...]
 ) -> npt.NDArray[np.int8]:
     """Return s as a new array."""
+    if len(layout) == 1:  # by far the most frequent, and twice as fast
+        return point[layout[0].name].ravel().astype(np.int8)
     s = np.empty(layout[-1].stop if layout else 0, np.int8)
     for binary in layout:
         s[binary.start : binary.stop] = point[binary.name].ravel()
@@ -31,7 +33,7 @@ def write_state(
     new = dict(point)
     for binary in layout:
         value = s[binary.start : binary.stop].astype(point[binary.name].dtype)
-        new[binary.name] = value.reshape(binary.shape)
+        new[binary.name] = value if value.shape == binary.shape else value.reshape(binary.shape)
     return new
 
 

@@ -23,13 +23,8 @@ Evaluate = Callable[[npt.NDArray[np.int8]], Vector]
 
 def probe_fields(evaluate: Evaluate, support: sp.csr_array) -> Vector:
     """Return h_j = Σ entries at s ≡ 1 − Σ entries at s ≡ 0, over the entries of s_j."""
-    d = support.shape[1]
-    return add_up_fields(evaluate(np.ones(d, np.int8)), evaluate(np.zeros(d, np.int8)), support)
-
-
-def add_up_fields(high: Vector, low: Vector, support: sp.csr_array) -> Vector:
-    """Return h_j from the entries at s ≡ 1 and at s ≡ 0."""
     d, entries = support.shape[1], support.indices
+    high, low = evaluate(np.ones(d, np.int8)), evaluate(np.zeros(d, np.int8))
     if entries.size < high.size:
         rows = np.flatnonzero(np.diff(support.indptr))
         high, low = high[rows], low[rows]

@@ -16,14 +16,13 @@ from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point, light_tape
 from pymc_exact_hmc.model.forms import Form, RecognisedTerm
 from pymc_exact_hmc.model.probing import (
     Couplings,
-    add_up_fields,
     couplings_of_pairs,
     plan_gradients,
     probe_couplings,
     probe_fields,
     probe_tables,
 )
-from pymc_exact_hmc.model.tapes import Tape
+from pymc_exact_hmc.model.tapes import Places, Tape
 
 Vector = npt.NDArray[np.float64]
 Layout = tuple[BinaryVariable, ...]
@@ -52,6 +51,7 @@ class Source:
         if recognised.form is Form.SEPARABLE and not recognised.constant:
             self._tape = _field_tape(tensor, layout, point)
             if self._tape is not None:
+                self._ends = _ends(self._tape, self._support)
                 return
         quadratic = recognised.form is Form.QUADRATIC
         self._evaluator = Evaluator(
@@ -71,8 +71,9 @@ class Source:
     def read(self, point: Point) -> Part:
         """Return the part at the other variables' values in ``point``."""
         if self._tape is not None:
-            high, low = self._tape(point)
-            return Part(h=add_up_fields(high, low, self._support))
+            h = np.zeros(self.d)
+            self._tape.add_differences(point, *self._ends, h)
+            return Part(h=h)
 
         def evaluate(s: np.ndarray) -> Vector:
             return np.asarray(self._evaluator(s, point)[0], dtype=float)
@@ -104,6 +105,13 @@ def _field_tape(tensor: Any, layout: Layout, point: Point) -> Tape | None:
         states = {v: pt.specify_shape(x, v.type.shape) for v, x in states.items()}
         ends.append(clone_replace(tensor.ravel().astype("float64"), states))
     return light_tape(ends, point)
+
+
+def _ends(tape: Tape, support: Any) -> tuple[Places, Places, Places]:
+    """Return where a tape keeps the entries at s ≡ 1 and at s ≡ 0, and whose they are."""
+    rows = np.flatnonzero(np.diff(support.indptr))
+    high, low = (places.ravel()[rows].astype(np.int64) for places in tape.outputs)
+    return high, low, support.indices.astype(np.int64)
 
 
 def constant_scale(coefficient: Variable[Any, Any]) -> float | None:

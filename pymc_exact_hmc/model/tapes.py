@@ -28,7 +28,7 @@ from pymc_exact_hmc.model.joins import JOINS, first_part, join
 from pymc_exact_hmc.model.shapes import randomness
 from pymc_exact_hmc.model.transfer import MOVES
 from pymc_exact_hmc.tapes import operations as ops
-from pymc_exact_hmc.tapes.program import ALL, SIZE, Program, run
+from pymc_exact_hmc.tapes.program import ALL, SIZE, Program, add_differences, run
 
 Tensor: TypeAlias = Variable[Any, Any]
 Places = npt.NDArray[np.int64]
@@ -139,6 +139,16 @@ class Tape:
         _run(self.program, ALL)
         return [self.program.memory[places] for places in self.outputs]
 
+    def add_differences(
+        self, point: Point, high: Places, low: Places, entries: Places, out: np.ndarray
+    ) -> None:
+        """Compute all at a point; out[entries] += the numbers at ``high`` less those at ``low``."""
+        self.load(point)
+        arguments = (self.program, high, low, entries, out)
+        if "add" not in _machine_code:
+            _machine_code["add"] = bind(add_differences, *arguments)
+        _machine_code["add"](*arguments)
+
     def _check(self, outputs: list[Tensor], point: Point) -> None:
         """Compare with the graph itself, at two points."""
         rng = np.random.default_rng(20131213)
@@ -152,13 +162,12 @@ class Tape:
 
 
 def _run(program: Program, mask: int) -> None:
-    global _machine_code
-    if _machine_code is None:
-        _machine_code = bind(run, program, mask)
-    _machine_code(program, mask)
+    if "run" not in _machine_code:
+        _machine_code["run"] = bind(run, program, mask)
+    _machine_code["run"](program, mask)
 
 
-_machine_code: Any = None
+_machine_code: dict[str, Any] = {}
 
 
 def _stabilised(outputs: list[Tensor]) -> list[Tensor]:

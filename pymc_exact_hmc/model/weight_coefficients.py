@@ -9,6 +9,7 @@ latent variables, drawn at each call, of which y and Ω are functions.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,6 +82,7 @@ class WeightCoefficients:
             for k, source in enumerate(self.rows)
             for noise in classify(k, source.precisions(point), rows[k].target.size)
         ]
+        self._labelled: dict[int, tuple[npt.NDArray[np.int64], Vector]] = {}
         self.latents = [
             LatentRows(k, p, point)
             for k, p in enumerate(weights.predictors)
@@ -144,11 +146,13 @@ class WeightCoefficients:
 
     def _labels(self, likelihood: int, rows: Rows) -> tuple[npt.NDArray[np.int64], Vector]:
         """Return the class of each row of a likelihood, and its precision within the class."""
-        label, relative = np.zeros(rows.target.size, np.int64), np.ones(rows.target.size)
-        for c, noise in enumerate(self.noise):
-            if noise.likelihood == likelihood:
-                label[noise.rows], relative[noise.rows] = c, noise.relative
-        return label, relative
+        if likelihood not in self._labelled:
+            label, relative = np.zeros(rows.target.size, np.int64), np.ones(rows.target.size)
+            for c, noise in enumerate(self.noise):
+                if noise.likelihood == likelihood:
+                    label[noise.rows], relative[noise.rows] = c, noise.relative
+            self._labelled[likelihood] = label, relative
+        return self._labelled[likelihood]
 
     def _make_gram(self, rows: list[Rows]) -> DenseGram | DesignGram:
         if self.statistics.grams.size == 0:
@@ -199,6 +203,7 @@ class WeightCoefficients:
         if not noise.regular:
             whole = np.broadcast_to(rows.precision, rows.target.shape)
             noise = self.noise[c] = noise._replace(relative=whole[noise.rows])
+            self._labelled.pop(noise.likelihood, None)
         single = rows.precision.size == 1
         omega = rows.precision[0 if single else noise.leader] if noise.regular else 1.0
         statistics.precisions[c] = omega
@@ -220,13 +225,14 @@ class WeightCoefficients:
             elif not np.may_share_memory(gram.M, self.statistics.grams):  # after unpickling
                 gram.M[:] = self.statistics.grams[0]
             return
-        starts = np.cumsum([0] + [part.target.size for part in rows])
+        starts = [0, *accumulate(part.target.size for part in rows)]
         for c, noise in enumerate(self.noise):
-            factor = 1.0 if omega.size == 1 else omega[c]
+            factor = noise.relative if omega.size == 1 else omega[c] * noise.relative
             for latent in self.latents:
                 if latent.likelihood == noise.likelihood:
                     factor = factor * latent.factor[noise.rows]
-            gram.row_weights[starts[noise.likelihood] + noise.rows] = factor * noise.relative
+            mine = gram.row_weights[starts[noise.likelihood] : starts[noise.likelihood + 1]]
+            mine[noise.rows] = factor
         for k, source in enumerate(self.rows):
             if source.X_varies:
                 gram.X[starts[k] : starts[k + 1]] = rows[k].X

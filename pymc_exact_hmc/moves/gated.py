@@ -90,6 +90,10 @@ class GatedMove:
     def _bind(self) -> None:
         """Compile, in this process: forked chains inherit the machine code."""
         self._kernel: Any = None
+        self._next: Call | None = None
+        gram, pairs, diagonal, pair_M, slots, rows = self._gram_caches()
+        self._remember_gram = bind(remember_gram, gram, pairs, diagonal, pair_M, slots)
+        self._rescale_gram = bind(rescale_gram, gram, 1.0, diagonal, pair_M, rows, slots)
         if isinstance(self.motion.augmentation, Gaussian):
             chosen = integrated_transition if self.collapsed else KERNELS[self.kernel]
             s, w = np.zeros(self.prior.d, np.int8), np.zeros(self.gaussian.n)
@@ -110,7 +114,8 @@ class GatedMove:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out machine code, which belongs to this process."""
-        return {**self.__dict__, "_kernel": None}
+        code = ("_kernel", "_next", "_remember_gram", "_rescale_gram")
+        return {**self.__dict__, **dict.fromkeys(code)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Compile again, or read from disk, in the new process, and trust no cache."""
@@ -188,7 +193,11 @@ class GatedMove:
 
     def _fly(self, s: State, w: Vector, rng: np.random.Generator) -> None:
         self.time = self._clocks.w_time
-        self._active = make_call(self._call(self._kernel), s, w, seed_words(rng)).active
+        call = self._next
+        if call is None or call.active is not self._active:
+            call = self._call(self._kernel)
+        self._next = make_call(call, s, w, seed_words(rng))
+        self._active = self._next.active
 
     def _read_weights(self, point: Point) -> Vector:
         """Return the weights of a point, measured in their units."""
@@ -257,17 +266,21 @@ class GatedMove:
 
     def _remember(self) -> None:
         """Take in a new Gram matrix."""
-        active, block = self._active, self.gaussian.block
-        pairs = active.pair[PAIR_M]
-        remember_gram(block.gram, block.pairs, active.diagonal, pairs, active.slots)
-        expire(active)
+        gram, pairs, diagonal, pair_M, slots, _ = self._gram_caches()
+        self._remember_gram(gram, pairs, diagonal, pair_M, slots)
+        expire(self._active)
 
     def _rescale(self, scale: float) -> None:
         """Take in a new scale of the same Gram matrix."""
-        active, gram = self._active, self.gaussian.block.gram
-        pairs = active.pair[PAIR_M]
-        rescale_gram(gram, scale, active.diagonal, pairs, active.rows, active.slots)
-        expire(active)
+        gram, _, diagonal, pair_M, slots, rows = self._gram_caches()
+        self._rescale_gram(gram, scale, diagonal, pair_M, rows, slots)
+        expire(self._active)
+
+    def _gram_caches(self) -> tuple[Any, ...]:
+        """Return the Gram matrix, its pairs, and what is remembered of it."""
+        active, block = self._active, self.gaussian.block
+        caches = active.diagonal, active.pair[PAIR_M], active.slots, active.rows
+        return (block.gram, block.pairs, *caches)
 
     def _write_inclusion(self, s: State, w: Vector) -> None:
         odds = np.empty(s.size)

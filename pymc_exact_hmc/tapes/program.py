@@ -47,6 +47,14 @@ def run(program, mask):
 
 
 @kernel
+def add_differences(program, high, low, entries, out):
+    """out[entries[n]] += memory[high[n]] − memory[low[n]], after a whole run."""
+    run(program, ALL)
+    for n in range(entries.size):
+        out[entries[n]] += program.memory[high[n]] - program.memory[low[n]]
+
+
+@kernel
 def perform(line, indices, memory):
     """Carry out one instruction."""
     operation, out, size, a = line[OPERATION], line[OUT], line[SIZE], line[A]

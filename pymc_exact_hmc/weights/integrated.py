@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.trajectory import travel_in_order
 from pymc_exact_hmc.energies import Sum
-from pymc_exact_hmc.random_stream import exponential, shuffle_front, uniform
+from pymc_exact_hmc.random_stream import (
+    fill_exponential,
+    number_of_hits,
+    shuffle_front,
+    uniform,
+)
 from pymc_exact_hmc.weights.active import FULL, SINGULAR
 from pymc_exact_hmc.weights.collapsed import Collapsed
 from pymc_exact_hmc.weights.conditional import draw_weights
@@ -24,10 +27,7 @@ def integrated_transition(prior, block, active, walls, clocks, s, w, stream, tal
     if active.counts[FULL] + active.counts[SINGULAR] > 0:
         return
     half_turns = clocks.fewest + (clocks.most - clocks.fewest) * uniform(stream)
-    n_hits = np.int64(half_turns) * s.size
-    for _ in range(s.size):
-        # The walls whose first hit, uniform over a half turn, falls into the last part of one.
-        n_hits += uniform(stream) < half_turns - np.int64(half_turns)
+    n_hits = number_of_hits(stream, s.size, half_turns)
     energy = Sum(prior, Collapsed(block, active))
     travel_afresh(energy, s, stream, walls.order, walls.kinetic, n_hits, tally)
     draw_weights(block, active, w, stream)
@@ -39,6 +39,5 @@ def travel_afresh(energy, s, stream, order, kinetic, n_hits, tally):
     """Draw order and energies of the hits and follow them."""
     n = min(n_hits, s.size)
     shuffle_front(stream, order, n)
-    for k in range(n):
-        kinetic[k] = exponential(stream)
+    fill_exponential(stream, kinetic, n)
     travel_in_order(energy, s, order, kinetic, n_hits, tally)

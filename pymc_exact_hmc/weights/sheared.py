@@ -14,9 +14,10 @@ from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.energies import commit, energy_drop
 from pymc_exact_hmc.random_stream import uniform
 from pymc_exact_hmc.weights.active import CONTACTS, FULL, HERE, SINGULAR, SIZE
-from pymc_exact_hmc.weights.block import LOWER, SOLE, UPPER
+from pymc_exact_hmc.weights.block import LAMBDA, LOWER, SOLE, UPPER
 from pymc_exact_hmc.weights.conditional import draw_slabs
 from pymc_exact_hmc.weights.flight import fly, set_out, take_off
+from pymc_exact_hmc.weights.groups import held_slope
 from pymc_exact_hmc.weights.integral import log_integral
 from pymc_exact_hmc.weights.odds import group_odds, held_odds, log_gaussian_integral
 from pymc_exact_hmc.weights.refreshing import prepare
@@ -83,15 +84,17 @@ def weights_drop(block, active, g, closed, held, energy):
     the true ones, which are lower and costlier.
     """
     j = block.gates[SOLE, g]
-    if held:
-        odds = held_odds(block, active, g)
-    elif j < 0:
-        odds = group_odds(block, active, g, closed)
+    if j < 0:
+        odds = held_odds(block, active, g) if held else group_odds(block, active, g, closed)
     else:
-        odds = log_gaussian_integral(active.D[j], active.rho[j]) - block.log_slab[g]
-        if not closed or energy + odds > 0.0:
+        D, rho = active.D[j], active.rho[j]
+        if held:
+            D = active.diagonal[j] + block.coefficients[LAMBDA, j]
+            rho = held_slope(block, active, j)
+        odds = log_gaussian_integral(D, rho) - block.log_slab[g]
+        if not closed or not energy + odds <= 0.0:
             lower, upper = block.coefficients[LOWER, j], block.coefficients[UPPER, j]
-            odds = log_integral(active.D[j], active.rho[j], lower, upper) - block.log_slab[g]
+            odds = log_integral(D, rho, lower, upper) - block.log_slab[g]
     return odds if closed else -odds
 
 

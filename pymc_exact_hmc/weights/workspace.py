@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pymc_exact_hmc.compilation import kernel
-from pymc_exact_hmc.random_stream import exponential, shuffle_front, uniform
+from pymc_exact_hmc.random_stream import exponential, fill_exponential, shuffle_front, uniform
 
 Indices = npt.NDArray[np.int64]
 
@@ -73,12 +73,13 @@ def draw_schedule(stream, clocks, order, phase, kinetic):
     """
     n = order.size
     shuffle_front(stream, order, n)
+    fill_exponential(stream, phase, n)
     total = 0.0
     for k in range(n):
-        total += exponential(stream)
+        total += phase[k]
         phase[k] = total
     total += exponential(stream)
     for k in range(n):
         phase[k] /= total
-        kinetic[k] = exponential(stream)
+    fill_exponential(stream, kinetic, n)
     return clocks.fewest + (clocks.most - clocks.fewest) * uniform(stream)

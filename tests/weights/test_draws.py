@@ -8,6 +8,8 @@ import pytest
 from scipy import stats
 
 from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.weights.block import LAM, LAMBDA, SLAB_LOWER, SLAB_UPPER
+from pymc_exact_hmc.weights.conditional import draw_slabs
 from pymc_exact_hmc.weights.integral import log_integral
 from pymc_exact_hmc.weights.normal import normal
 from pymc_exact_hmc.weights.truncated_draw import draw_truncated
@@ -89,3 +91,34 @@ def test_no_law_no_number():
     for law in [(math.nan, 0.0, 0.0, 1.0), (1.0, math.nan, 0.0, INF), (0.0, 1.0, -INF, INF)]:
         assert math.isnan(draw_truncated(stream, *law))
     assert math.isnan(draw_truncated(stream, 0.0, 1.0, 0.0, INF))
+
+
+def test_slabs_have_their_own_laws():
+    """Weights outside P follow their slabs, whatever the slab before was; others stay."""
+    slabs = [
+        # Λ, λ, lower, upper; a slab after one of the same Λ and after one of another.
+        (2.0, 1.0, -INF, INF),
+        (2.0, 0.0, 0.0, INF),
+        (0.5, 0.0, 0.0, INF),
+        (0.5, -1.5, -3.0, INF),
+        (0.5, 1.0, 0.0, INF),
+        (0.0, -2.0, 1.0, INF),
+        (0.5, 0.3, -1.0, 2.0),
+        (0.5, 0.3, -INF, 2.0),
+        (4.0, -8.0, -INF, INF),
+    ]
+    coefficients = np.zeros((7, len(slabs) + 1))
+    coefficients[[LAMBDA, LAM, SLAB_LOWER, SLAB_UPPER], :-1] = np.transpose(slabs)
+    place = np.full(len(slabs) + 1, -1)
+    place[-1] = 0
+    w, stream = np.full(len(slabs) + 1, 7.0), seed_words(np.random.default_rng(23))
+    draws = np.empty((20_000, len(slabs) + 1))
+    for row in draws:
+        draw_slabs(stream, coefficients, place, w)
+        row[:] = w
+    assert (draws[:, -1] == 7.0).all()
+    for slab, column in zip(slabs, draws.T, strict=False):
+        assert column.min() >= slab[2]
+        assert column.max() <= slab[3]
+        ranks = distribution_function(column, *slab)
+        assert stats.kstest(ranks, "uniform").pvalue > ALPHA / len(slabs), slab
