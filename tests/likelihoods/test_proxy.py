@@ -95,8 +95,8 @@ def distort(step):
     """Make every slope and curvature of the proxy wrong."""
     rng = np.random.default_rng(4)
     for proxy in step._move.proxy.proxies:
-        proxy.slope[:] = proxy.slope * np.exp(0.5 * rng.normal(size=N)) + 0.1
-        proxy.curvature[:] *= 0.6 * np.exp(0.5 * rng.normal(size=N))
+        proxy.slope[:] = proxy.slope * np.exp(0.2 * rng.normal(size=N)) + 0.05
+        proxy.curvature[:] *= 0.7 * np.exp(0.2 * rng.normal(size=N))
     step._move.proxy._adopt()
 
 
