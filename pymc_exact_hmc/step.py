@@ -30,6 +30,7 @@ CHECK_EVERY = 50
 class ExactBinaryHMCState(StepMethodState):
     """What evolves from call to call, beside the point itself."""
 
+    tune: bool
     calls: int
     slice_widths: np.ndarray
     slices_tuned: int

@@ -37,12 +37,17 @@ SMOOTH = ("probit", "logistic")
 """Schemes of log-concave likelihoods that depend on nothing but the predictor."""
 WINDOWS = (50, 100, 200, 400, 800, 1600)
 """Draws of tuning after which a new proxy is made from those since the last."""
+MOST_WORK = 1e10
+"""Operations up to which X'HX is formed anew after each window."""
 LEAST = 0.02
 """Share of jumps taken below which they are not worth their time after tuning."""
 
 
 def can_stand_in(gaussian: WeightCoefficients) -> bool:
     """Return whether every likelihood is smooth and has the same rows at every call."""
+    rows = sum(latent.target.size for latent in gaussian.latents)
+    if isinstance(gaussian.block.gram, DenseGram) and rows * gaussian.n**2 > MOST_WORK:
+        return False
     return 0 < len(gaussian.latents) == len(gaussian.rows) and all(
         latent.scheme in SMOOTH and not latent.names and not gaussian.rows[latent.likelihood].varies
         for latent in gaussian.latents

@@ -66,7 +66,7 @@ def wrong_side(rng, family, eta, precision):
 
 
 def stale(rng, family, eta, precision):
-    """The latents forget the state of the chain and come from the predictor 0."""
+    """The latents belong to another state than that of the chain: one with all weights 0."""
     return truncated(rng, 0 * eta, family.y > 0.5), 1.0
 
 
@@ -94,24 +94,6 @@ def test_right_latents_pass(name, draw):
 def test_wrong_latents_are_rejected(name, draw):
     """By drawing parameters and data in turn."""
     rejects(lambda: in_turn(name, replace_draw(draw)))
-
-
-def test_latents_of_another_draw_are_rejected():
-    """Latents that are kept from an earlier call belong to a state that has moved on."""
-
-    def spoil(step):
-        (latent,) = step._move.gaussian.latents
-        step._move.proxy = None
-        original, calls = latent.redraw, [0]
-
-        def redraw(*arguments):
-            calls[0] += 1
-            if calls[0] % 3 == 1:
-                original(*arguments)
-
-        latent.redraw = redraw
-
-    rejects(lambda: in_turn("logit", spoil))
 
 
 def test_wrong_sign_is_rejected_by_the_law_of_the_latents(monkeypatch):
