@@ -22,7 +22,7 @@ from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC
 
-SEED, DRAWS, TUNE = 41, 6000, 210
+SEED, DRAWS, TUNE = 41, 4000, 210
 GAMMA = stats.gamma(4.0, scale=1 / 4.0)
 NU = stats.gamma(4.0)
 SKEW = stats.laplace_asymmetric(np.sqrt(0.25 / 0.75), scale=1 / 1.1)
