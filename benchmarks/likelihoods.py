@@ -80,7 +80,7 @@ def default(quick):
 
 
 def joint(quick):
-    """Probit: latents held during a call against latents moved jointly as in the paper."""
+    """Probit: the default, jumps and latents held, against latents moved as in the paper."""
     rows = []
     for N, d in ((50, 10), (200, 20)):
         values, details = [], []
@@ -95,8 +95,8 @@ def joint(quick):
                 among = open_indicators(gamma) if among is None else among
                 rates.append(worst_indicator(gamma, among) / seconds)
             values.append(rates[0] / rates[1])
-            details.append(f"held {number(rates[0])}/s, joint {number(rates[1])}/s")
-        name = f"probit, N = {N}, d = {d}: latents held over latents moved jointly"
+            details.append(f"default {number(rates[0])}/s, joint {number(rates[1])}/s")
+        name = f"probit, N = {N}, d = {d}: the default over latents moved jointly"
         rows.append(Row(name, "×", 1, True, values, details))
     return rows
 

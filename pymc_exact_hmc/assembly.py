@@ -27,6 +27,7 @@ from pymc_exact_hmc.model.natural import place_weights
 from pymc_exact_hmc.model.parents import direct_parents
 from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.recognise import Block, recognise
+from pymc_exact_hmc.model.separation import refuse_separation
 from pymc_exact_hmc.model.starts import Start
 from pymc_exact_hmc.model.switched import SwitchedBlock, SwitchedCoefficients
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
@@ -95,6 +96,7 @@ class Assembly:
 def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> Assembly:
     """Recognise a model, verify what was recognised, and make the move for it."""
     check_options(options)
+    refuse_separation(model)
     values, others = select_variables(model, user_vars)
     if not values:
         return _without_indicators(model, others, point, options)

@@ -193,10 +193,10 @@ def _options(assembly: Assembly) -> str:
     options = f"{type(motion.augmentation).__name__} augmentation, {times}"
     if isinstance(move, BinaryMove):
         return f"{options}, {motion.trajectories} per draw"
-    kernel = f"{move.kernel} kernel"
-    return (
-        f"{options}, {kernel}, weights integrated out" if move.collapsed else f"{options}, {kernel}"
-    )
+    options += f", {move.kernel} kernel"
+    options += ", weights integrated out" if move.collapsed else ""
+    jumps = ", jumps that a Gaussian in place of the likelihood proposes"
+    return options + (jumps if getattr(move, "proxy", None) is not None else "")
 
 
 def _general_line(name: str, general: General) -> FactorLine:

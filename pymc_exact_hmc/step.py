@@ -30,9 +30,11 @@ CHECK_EVERY = 50
 class ExactBinaryHMCState(StepMethodState):
     """What evolves from call to call, beside the point itself."""
 
+    tune: bool
     calls: int
     slice_widths: np.ndarray
     slices_tuned: int
+    proxy_memory: np.ndarray
 
 
 class ExactBinaryHMC(BlockedStep):
@@ -143,6 +145,18 @@ class ExactBinaryHMC(BlockedStep):
         if self._move.hyper is not None:
             self._move.hyper.tuned = tuned
 
+    @property
+    def proxy_memory(self) -> np.ndarray:
+        """What was learnt during tuning about likelihoods that are not Gaussian."""
+        proxy = getattr(self._move, "proxy", None)
+        return np.zeros(0) if proxy is None else proxy.memory
+
+    @proxy_memory.setter
+    def proxy_memory(self, memory: np.ndarray) -> None:
+        proxy = getattr(self._move, "proxy", None)
+        if proxy is not None:
+            proxy.memory = memory
+
     def setup_chain(self, rng: Any, tune: int, draws: int) -> None:
         """Start a chain (PyMC ≥ 6.3)."""
         self._start_chain(rng, draws)
@@ -163,8 +177,9 @@ class ExactBinaryHMC(BlockedStep):
         if self.calls == 0:
             s, drawn = self._start(point, s, self.rng)
             point = point | self._move.settle(point, s, self.rng) if drawn else point
-        if self._move.hyper is not None:
-            self._move.hyper.tuning = self.tune
+        for part in (self._move.hyper, getattr(self._move, "proxy", None)):
+            if part is not None:
+                part.tuning = self.tune
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
         new = write_state(point, s, self.layout) | moved
         self.calls += 1

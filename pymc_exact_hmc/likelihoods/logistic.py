@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pymc_exact_hmc.likelihoods.polya_gamma import polya_gamma
-from pymc_exact_hmc.likelihoods.verbs import draw_latents
+from pymc_exact_hmc.likelihoods.verbs import add_slopes, draw_latents, log_likelihood
 from pymc_exact_hmc.random_stream import uniform
 
 
@@ -40,3 +40,23 @@ def _draw_logistic(family, eta, precision, stream, target, factor):
         else:
             # No trials: the row says nothing.
             factor[n] = target[n] = 0.0
+
+
+@log_likelihood.register(Logistic)
+def _log_likelihood_logistic(family, eta):
+    total = 0.0
+    for n in range(eta.size):
+        softplus = max(eta[n], 0.0) + math.log1p(math.exp(-abs(eta[n])))
+        total += family.a[n] * eta[n] - family.b[n] * softplus
+    return total
+
+
+@add_slopes.register(Logistic)
+def _add_slopes_logistic(family, eta, sums):
+    for n in range(eta.size):
+        # The smaller of p and 1 − p, with all its digits.
+        tail = 1.0 / (1.0 + math.exp(abs(eta[n])))
+        p = 1.0 - tail if eta[n] > 0.0 else tail
+        sums[0, n] += eta[n]
+        sums[1, n] += family.a[n] - family.b[n] * p
+        sums[2, n] += family.b[n] * tail * (1.0 - tail)

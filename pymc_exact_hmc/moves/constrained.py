@@ -65,6 +65,9 @@ class ConstrainedMove(GatedMove):
         self._clocks = Clocks(fewest=half_turns[0], most=half_turns[1], held=HELD)
         self._active = make_active(gaussian.block, gaussian.n)
 
+    def _make_proxy(self) -> None:
+        """Return nothing: the kernel of a region is not asked to be reversible."""
+
     def _bind(self) -> None:
         self._kernel = None
         s, w = np.zeros(self.prior.d, np.int8), np.zeros(self.gaussian.n)

@@ -21,6 +21,7 @@ from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weigh
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.moves.binary import Motion
 from pymc_exact_hmc.moves.hyper import HyperMove
+from pymc_exact_hmc.moves.proxy import ProxyMove, can_stand_in
 from pymc_exact_hmc.random_stream import Stream, seed_words
 from pymc_exact_hmc.weights.active import (
     FULL,
@@ -85,7 +86,13 @@ class GatedMove:
         self.time = self.energy_error = 0.0
         self.rejected = 0
         self._bind()
+        self.proxy = self._make_proxy()
         self.forget()
+
+    def _make_proxy(self) -> ProxyMove | None:
+        """Return jumps that need no latents, where they fit."""
+        fits = self.kernel == "sheared" and self._kernel is not None and can_stand_in(self.gaussian)
+        return ProxyMove(self._call(self._kernel), self.gaussian) if fits else None
 
     def _bind(self) -> None:
         """Compile, in this process: forked chains inherit the machine code."""
@@ -121,6 +128,8 @@ class GatedMove:
         """Compile again, or read from disk, in the new process, and trust no cache."""
         self.__dict__.update(state)
         self._bind()
+        if self.proxy is not None:
+            self.proxy.resume(self._call(self._kernel))
         self._last_state = b""
         expire(self._active)
 
@@ -139,23 +148,50 @@ class GatedMove:
         self.energy_error = 0.0
         self._last_state = b""
         expire(self._active)
-        if self.hyper is not None:
-            self.hyper.forget()
+        for part in (self.hyper, self.proxy):
+            if part is not None:
+                part.forget()
 
     def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
         """Move s in place; return the value variables of what was moved with it."""
         self._update_gaussian(point)
         w = self._read_weights(point)
+        jumped = self._jump(point, s, w, rng)
         self._draw_latents(point, s, w, rng)
         scales = self._move_scales(point, s, w, rng)
         point = point | scales
-        if self.prior.update(point) or check or s.tobytes() != self._last_state:
-            refresh_caches(self.prior.energy, s)
+        self._update_prior(point, s, check=check)
         moved = self._move(point, s, w, rng)
+        if self.proxy is not None:
+            self._learn_from(s, w, jumped=jumped)
         if check:
             self.energy_error = self._cache_error(s)
         self._last_state = s.tobytes()
         return scales | moved
+
+    def _update_prior(self, point: Point, s: State, *, check: bool) -> None:
+        if self.prior.update(point) or check or s.tobytes() != self._last_state:
+            refresh_caches(self.prior.energy, s)
+            self._last_state = s.tobytes()
+
+    def _jump(self, point: Point, s: State, w: Vector, rng: np.random.Generator) -> bool:
+        """Move (s, w) without latents, if the likelihoods have a proxy."""
+        if self.proxy is None:
+            return False
+        self._update_prior(point, s, check=False)
+        jumped = self.proxy(s, w, rng)
+        self._last_state = s.tobytes()
+        return jumped
+
+    def _learn_from(self, s: State, w: Vector, *, jumped: bool) -> None:
+        """Let the proxy learn; count the crossings of a jump beside those of the move."""
+        assert self.proxy is not None
+        self.proxy.learn(s, w)
+        if jumped:
+            mine, other = self.tally, self.proxy.tally
+            mine.hits[0] += other.hits[0]
+            mine.crossings[0] += other.crossings[0]
+            mine.per_wall[:] += other.per_wall
 
     def _move_scales(
         self, point: Point, s: State, w: Vector, rng: np.random.Generator, *, power: float = 1.0

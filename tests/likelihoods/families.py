@@ -9,6 +9,7 @@ from pymc_exact_hmc import ExactBinaryHMC
 
 RNG = np.random.default_rng(20131220)
 N, D, P = 24, 2, 0.4
+TUNE = 210
 X = RNG.normal(size=(N, D))
 X[:, 1] += 0.8 * X[:, 0]
 ETA = X @ np.array([0.9, 0.0])
@@ -109,14 +110,16 @@ def natural(model, values, name="w"):
 
 
 def run(model, draws, *, seed=7, **options):
-    """Return (s, points) of a chain of the step alone, after a short warm-up."""
+    """Return (s, points) of a chain of the step alone, after tuning for a short while."""
     with model:
         step = ExactBinaryHMC(**options)
     step.set_rng(np.random.default_rng(seed))
     point, points = model.initial_point(), []
-    for k in range(draws + 50):
+    for k in range(draws + TUNE):
+        if k == TUNE:
+            step.stop_tuning()
         point, _ = step.step(point)
-        if k >= 50:
+        if k >= TUNE:
             points.append(dict(point))
     s = np.array([np.concatenate([p[b.name].ravel() for b in step.layout]) for p in points])
     return s, points

@@ -1,0 +1,56 @@
+"""Binary responses that a predictor separates, under flat, wide and proper priors."""
+
+import numpy as np
+import pymc as pm
+import pytest
+
+from pymc_exact_hmc import ExactBinaryHMC
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(20, 2))
+SEPARATED = (X[:, 0] > 0).astype(int)
+MIXED = np.where(np.arange(20) % 5 == 0, 1 - SEPARATED, SEPARATED)
+
+
+def regression(y, *, slab=lambda: pm.Normal("w", 0, 2, shape=2), intercept=None, link="logit"):
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.5, shape=2)
+        eta = X @ (gamma * slab())
+        if intercept is not None:
+            eta = eta + intercept()
+        if link == "logit":
+            pm.Bernoulli("y", logit_p=eta, observed=y)
+        elif link == "probit":
+            pm.Bernoulli("y", p=pm.math.invprobit(eta), observed=y)
+        else:
+            pm.Binomial("y", n=3, logit_p=eta, observed=3 * y)
+    return model
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "binomial"])
+def test_flat_weights(link):
+    """No posterior: refused with the names of the response and of the weights."""
+    model = regression(SEPARATED, slab=lambda: pm.Flat("w", shape=2), link=link)
+    with pytest.raises(ValueError, match="responses y are separated by the predictors of w, whose"):
+        ExactBinaryHMC(model=model)
+
+
+def test_flat_intercept_of_one_class():
+    """Responses that are all 1 are separated by an intercept."""
+    model = regression(np.ones(20, int), intercept=lambda: pm.Flat("intercept"))
+    with pytest.raises(ValueError, match=r"predictors of intercept.*proper prior, such as"):
+        ExactBinaryHMC(model=model)
+
+
+def test_very_wide_slab():
+    """A posterior exists, but is the prior's: said, and sampled."""
+    model = regression(SEPARATED, slab=lambda: pm.Normal("w", 0, 1000, shape=2))
+    with pytest.warns(UserWarning, match="separated by the predictors of w, whose prior is so"):
+        ExactBinaryHMC(model=model)
+
+
+def test_nothing_is_said_otherwise():
+    """Of mixed responses, of proper priors, and of responses within the number of trials."""
+    ExactBinaryHMC(model=regression(SEPARATED))
+    ExactBinaryHMC(model=regression(MIXED, intercept=lambda: pm.Flat("intercept")))
+    ExactBinaryHMC(model=regression(MIXED, slab=lambda: pm.Normal("w", 0, 1000, shape=2)))
