@@ -13,6 +13,8 @@ from pymc.util import get_random_generator
 from pymc_exact_hmc.assembly import assemble
 from pymc_exact_hmc.explain import Explanation, explain_assembly
 from pymc_exact_hmc.model.points import read_state, write_state
+from pymc_exact_hmc.moves.plan import Plan
+from pymc_exact_hmc.moves.truncated import TruncatedMove
 from pymc_exact_hmc.options import Options
 from pymc_exact_hmc.stats import (
     STATS,
@@ -33,6 +35,7 @@ class ExactBinaryHMCState(StepMethodState):
     calls: int
     slice_widths: np.ndarray
     slices_tuned: int
+    plan: np.ndarray
 
 
 class ExactBinaryHMC(BlockedStep):
@@ -143,6 +146,18 @@ class ExactBinaryHMC(BlockedStep):
         if self._move.hyper is not None:
             self._move.hyper.tuned = tuned
 
+    @property
+    def plan(self) -> np.ndarray:
+        """How flights and sweeps share the work, in a model without indicators."""
+        plan = self._move.plan if isinstance(self._move, TruncatedMove) else None
+        return np.array([] if plan is None else plan, dtype=float)
+
+    @plan.setter
+    def plan(self, plan: np.ndarray) -> None:
+        if isinstance(self._move, TruncatedMove) and plan.size:
+            shortest, longest, flights, sweeps, rounds = plan.tolist()
+            self._move.plan = Plan(shortest, longest, flights, int(sweeps), int(rounds))
+
     def setup_chain(self, rng: Any, tune: int, draws: int) -> None:
         """Start a chain (PyMC ≥ 6.3)."""
         self._start_chain(rng, draws)
@@ -165,6 +180,8 @@ class ExactBinaryHMC(BlockedStep):
             point = point | self._move.settle(point, s, self.rng) if drawn else point
         if self._move.hyper is not None:
             self._move.hyper.tuning = self.tune
+        if isinstance(self._move, TruncatedMove):
+            self._move.tuning = self.tune
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
         new = write_state(point, s, self.layout) | moved
         self.calls += 1

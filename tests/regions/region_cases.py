@@ -5,9 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pymc_exact_hmc.random_stream import seed_words
-from pymc_exact_hmc.regions.flight import measure_walls
 from pymc_exact_hmc.regions.region import Region, empty_law, make_region, set_law
-from pymc_exact_hmc.regions.truncated import make_scratch, truncated_transition
+from pymc_exact_hmc.regions.truncated import make_scratch, measure_region, truncated_transition
 
 EYE = np.eye(2)
 A = np.array([[1.5, 0.6], [0.6, 1.0]])
@@ -80,13 +79,13 @@ class Mover:
         self.region, self.law = case.region, empty_law(len(case.b))
         set_law(self.law, case.A, case.b)
         self.scratch = make_scratch(self.region)
-        flight = self.scratch.flight
-        measure_walls(self.region, self.law.Sigma, flight.FSigma, flight.gram)
+        measure_region(self.region, self.law, self.scratch)
         self.rejected = self.reflections = 0
 
-    def move(self, w, stream, *, time=0.5 * np.pi, lines=0):
+    def move(self, w, stream, *, time=0.5 * np.pi, sweeps=0, lines=0):
         """Move w in place."""
-        truncated_transition(self.region, self.law, self.scratch, w, time, lines, stream)
+        move = (self.region, self.law, self.scratch, w, time, sweeps, lines, False, stream)
+        truncated_transition(*move)
         self.reflections += int(self.scratch.counts[0])
         self.rejected += int(self.scratch.counts[1])
 
