@@ -54,7 +54,8 @@ class ExactBinaryHMC(BlockedStep):
     travel_time
         Length of a trajectory: a number, or an interval from which it is drawn at each
         call. By default an interval that lets a wall be hit ½ to 1 times on average. The
-        paper's choice for the Gaussian augmentation is (n + ½)π.
+        paper's choice for the Gaussian augmentation is (n + ½)π. In a model without
+        indicators, if given, weights move by flights of this length alone.
     trajectories
         Trajectories per draw, each with y and its momentum drawn afresh. By default one if
         ``travel_time`` is given or a wall hit needs the compiled log-density; otherwise as

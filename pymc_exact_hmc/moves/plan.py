@@ -25,7 +25,7 @@ CALL = 2500.0
 SHORTEST_TRIAL, LONGEST_TRIAL = 3e6, 100e6
 """Nanoseconds for which one plan is tried."""
 FLIGHTS_TRIED = 25
-ALMOST_ALL_SWEEPS, FLIGHTS_ALONE = 1.5, 1.25
+ALMOST_ALL_SWEEPS, FLIGHTS_ALONE = 2.0, 1.25
 """By how much such plans must be better: a short run makes the slow look faster than it is."""
 MOST_COLUMNS = 64
 """Weights that are watched; all if there are fewer."""
@@ -89,7 +89,7 @@ def choose_plan(play: Round, w: Vector, A: Matrix, mu: Vector, sweep: float) -> 
 def _try(
     play: Round, plan: Plan, w: Vector, A: Matrix, mu: Vector, budget: float
 ) -> tuple[float, Plan]:
-    """Return effective draws per nanosecond in PyMC, and the plan with its number of rounds."""
+    """Return effective draws per nanosecond, and the plan with the number of rounds that pays."""
     spent, places = 0.0, []
     while spent < budget:
         spent += play(plan, w)
@@ -99,17 +99,16 @@ def _try(
     watched = x[:, :: 1 + (x.shape[1] - 1) // MOST_COLUMNS]
     share = _effective_share(np.column_stack([watched, energy]))
     cost = spent / len(places)
-    # As if correlations died out at one rate: r rounds leave ρ^r.
+    # As if correlations died out at one rate, r rounds leave ρ^r; PyMC's own work counts.
     r = np.arange(1, MOST_ROUNDS + 1)
     left = ((1.0 - share) / (1.0 + share)) ** r
     rates = (1.0 - left) / (1.0 + left) / (OVERHEAD + r * cost)
-    best = int(np.argmax(rates))
-    rounds = best + 1
+    rounds = int(r[np.argmax(rates)])
     if plan.flights * rounds <= 1.0:
         # The same in one call.
         plan = plan._replace(flights=plan.flights * rounds, sweeps=plan.sweeps * rounds)
         rounds = 1
-    return float(rates[best]), plan._replace(rounds=rounds)
+    return share / cost, plan._replace(rounds=rounds)
 
 
 def _effective_share(series: Matrix) -> float:

@@ -56,7 +56,7 @@ class TruncatedMove:
         region = gaussian.walls.region
         self._law, self._scratch = empty_law(gaussian.n), make_scratch(region)
         self._lines = 0 if region.is_convex else LINES
-        self._automatic = automatic and region.is_convex and region.g.size > 0
+        self.automatic = automatic and region.is_convex and region.g.size > 0
         self.tuning = True
         self._set_law()
         self._bind()
@@ -82,7 +82,7 @@ class TruncatedMove:
         self.energy_error = 0.0
         self._calls = 0
         self.plan: Plan | None = None
-        if not self._automatic:
+        if not self.automatic:
             self.plan = Plan(*self.motion.travel_time, 1.0, 0, self.motion.trajectories)
 
     def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
@@ -133,7 +133,7 @@ class TruncatedMove:
     def _make_plan(self, w: Vector) -> None:
         """Make a plan in the first call, and in some calls of tuning if the law changes."""
         varies = self.gaussian.varies or self.gaussian.walls.varies
-        again = self._automatic and self.tuning and varies and self._calls in REPLAN
+        again = self.automatic and self.tuning and varies and self._calls in REPLAN
         self._calls += 1
         if self.plan is not None and not again:
             return

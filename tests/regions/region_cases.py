@@ -30,6 +30,7 @@ REGIONS = {
     "shell": make_region([[0.0, 0.0], [0.0, 0.0]], [-0.5, 2.0], [EYE, -EYE]),
     "ball cut": make_region([[1.0, 0.2], [0.0, 0.3]], [0.1, 1.0], [-EYE]),
     "tangent": make_region([[1.0, 0.0], [2.0, 0.0]], [0.0, 0.0], [-EYE]),
+    "tangent from outside": make_region([[1.0, 0.0], [-2.0, 0.0]], [0.0, 0.0], [EYE]),
     "parabola": make_region([[0.0, 1.0]], [0.3], [[[-1.0, 0.0], [0.0, 0.0]]]),
     "saddle": make_region([[0.0, 0.0]], [0.2], [[[1.0, 0.0], [0.0, -1.0]]]),
     "product of three": make_region(
@@ -58,6 +59,35 @@ class Case(NamedTuple):
 
 def case(name):
     return Case(REGIONS[name], A, B)
+
+
+class ThinWedge(Case):
+    """An isotropic Gaussian between two walls at 1°, where hardly a draw by rejection falls."""
+
+    def exact(self, n, rng):
+        angle, radius = rng.uniform(0.0, np.deg2rad(1.0), n), np.sqrt(2 * rng.exponential(size=n))
+        return radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+class Sliver(Case):
+    """0 ≤ x ≤ (1 + y)/100, two walls almost parallel: rejection from a uniform x."""
+
+    def exact(self, n, rng):
+        found, (((a, c), (_, d)), (p, q)) = [], (self.A, self.b)
+        while sum(map(len, found)) < n:
+            x, y = rng.uniform(0.0, 0.08, 20_000), rng.normal(q / d, d**-0.5, 20_000)
+            # At most this, as |y| < 7 where y ≥ −1 and x ≤ 0.08.
+            most = 0.08 * (abs(c) * 7 + abs(p))
+            accepted = np.log(rng.uniform(size=x.size)) < (p - 0.5 * a * x - c * y) * x - most
+            w = np.column_stack([x, y])[accepted]
+            found.append(w[allowed(self.region, w)])
+        return np.concatenate(found)[:n]
+
+
+THIN = {
+    "wedge at 1°": ThinWedge(wedge(1.0), np.eye(2), np.zeros(2)),
+    "almost parallel": Sliver(make_region([[1.0, 0.0], [-1.0, 0.01]], [0.0, 0.01]), A, B),
+}
 
 
 def allowed(region, w):

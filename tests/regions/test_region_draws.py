@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import region_reference as reference
-from region_cases import REGIONS, Case, Mover, allowed, case, chain
+from region_cases import REGIONS, THIN, Case, Mover, allowed, case, chain
 from scipy import stats
 from scipy.stats import multivariate_normal
 from support.significance import ALPHA, assert_holds, batch_pvalues
@@ -68,6 +68,19 @@ def test_sweeps_keep_exact_draws_exact(name, time):
         problem, lambda w, stream: mover.move(w, stream, time=time, sweeps=1), seed=17
     )
     assert_holds(*values, seed=17)
+    assert mover.rejected == 0
+
+
+@pytest.mark.parametrize(
+    "move", [{}, {"time": 0.0, "sweeps": 1}, {"sweeps": 2}], ids=["flight", "sweep", "both"]
+)
+@pytest.mark.parametrize("name", THIN)
+def test_thin_regions_keep_exact_draws_exact(name, move):
+    """Two walls at 1°, and two almost parallel ones, which no draw by rejection would find."""
+    problem = THIN[name]
+    mover = Mover(problem)
+    values = one_call(problem, lambda w, stream: mover.move(w, stream, **move), seed=19)
+    assert_holds(*values, seed=19)
     assert mover.rejected == 0
 
 
