@@ -30,6 +30,9 @@ NASTY = {
     "cone": (make_region([FLAT], [0.0], [[[1.0, 0.0], [0.0, -1.0]]]), [1.0, 0.5]),
 }  # fmt: skip
 
+MANY_REFLECTIONS = ("wedge at 0.1°", "almost parallel", "strip far away", "thin shell")
+"""Where a flight is reflected hundreds of times: fewer draws will do."""
+
 
 @kernel
 def count_outside(region, law, scratch, w, sweeps, lines, draws, stream):
@@ -46,7 +49,7 @@ def count_outside(region, law, scratch, w, sweeps, lines, draws, stream):
 
 
 @pytest.mark.parametrize(
-    "draws", [9_000, pytest.param(910_000, marks=pytest.mark.slow)], ids=["1e5", "1e7"]
+    "draws", [14_000, pytest.param(1_400_000, marks=pytest.mark.slow)], ids=["1e5", "1e7"]
 )
 @pytest.mark.parametrize("name", NASTY)
 def test_never_a_draw_outside(name, draws):
@@ -55,6 +58,7 @@ def test_never_a_draw_outside(name, draws):
     mover, w = Mover(Case(region, A, B)), np.array(start, dtype=float)
     assert violated(region, w) < 0
     convex = int(region.is_convex)
+    draws //= 14 if name in MANY_REFLECTIONS else 1
     stream = seed_words(np.random.default_rng(31))
     move = (mover.region, mover.law, mover.scratch, w, convex, 1 - convex)
     outside, rejected = count_outside(*move, draws, stream)
