@@ -155,9 +155,8 @@ class ExactBinaryHMC(BlockedStep):
 
     @plan.setter
     def plan(self, plan: np.ndarray) -> None:
-        if isinstance(self._move, TruncatedMove) and plan.size:
-            shortest, longest, flights, sweeps, rounds = plan.tolist()
-            self._move.plan = Plan(shortest, longest, flights, int(sweeps), int(rounds))
+        if isinstance(self._move, TruncatedMove):
+            self._move.plan = Plan.from_numbers(plan.tolist()) if plan.size else None
 
     def setup_chain(self, rng: Any, tune: int, draws: int) -> None:
         """Start a chain (PyMC ≥ 6.3)."""

@@ -43,6 +43,12 @@ class Plan(NamedTuple):
     sweeps: int
     rounds: int
 
+    @classmethod
+    def from_numbers(cls, numbers: list[float]) -> Plan:
+        """Return a plan that was kept as an array."""
+        shortest, longest, flights, sweeps, rounds = numbers
+        return cls(shortest, longest, flights, int(sweeps), int(rounds))
+
 
 Round = Callable[[Plan, Vector], float]
 """Moves weights by one round of a plan and returns what it cost."""
