@@ -200,7 +200,7 @@ def _without_indicators(model: Model, given: list[Any], point: Point, options: O
     motion = Motion(AUGMENTATIONS["gaussian"], travel_time, trajectories)
     gaussian = TruncatedGaussian(model, block, point)
     names = ", ".join(w.name for w in block.weights)
-    move = TruncatedMove(gaussian, motion, names)
+    move = TruncatedMove(gaussian, motion, names, automatic=options.travel_time is None)
     wrong = verify_truncated(model, gaussian, point)
     if wrong:
         raise ValueError(mismatch(wrong))

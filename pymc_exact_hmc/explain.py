@@ -169,6 +169,8 @@ def _explain_truncated(model: Model, assembly: Assembly, block: TruncatedBlock) 
     low, high = assembly.motion.travel_time
     times = f"travel time {low:.3g}" if low == high else f"travel time {low:.3g} to {high:.3g}"
     options = f"{times}, {assembly.motion.trajectories} per draw, reflections at walls"
+    if move.automatic:
+        options = "flights with reflections at walls, and sweeps: a short trial decides how many"
     return Explanation(f"Gaussian weights {parts}; no indicators", left, lines, options, notes)
 
 

@@ -13,6 +13,10 @@ from pymc.util import get_random_generator
 from pymc_exact_hmc.assembly import assemble
 from pymc_exact_hmc.explain import Explanation, explain_assembly
 from pymc_exact_hmc.model.points import read_state, write_state
+from pymc_exact_hmc.moves.hyper import HyperMove
+from pymc_exact_hmc.moves.plan import Plan
+from pymc_exact_hmc.moves.proxy import ProxyMove
+from pymc_exact_hmc.moves.truncated import TruncatedMove
 from pymc_exact_hmc.options import Options
 from pymc_exact_hmc.stats import (
     STATS,
@@ -35,6 +39,7 @@ class ExactBinaryHMCState(StepMethodState):
     slice_widths: np.ndarray
     slices_tuned: int
     proxy_memory: np.ndarray
+    plan: np.ndarray
 
 
 class ExactBinaryHMC(BlockedStep):
@@ -53,7 +58,8 @@ class ExactBinaryHMC(BlockedStep):
     travel_time
         Length of a trajectory: a number, or an interval from which it is drawn at each
         call. By default an interval that lets a wall be hit ½ to 1 times on average. The
-        paper's choice for the Gaussian augmentation is (n + ½)π.
+        paper's choice for the Gaussian augmentation is (n + ½)π. In a model without
+        indicators, if given, weights move by flights of this length alone.
     trajectories
         Trajectories per draw, each with y and its momentum drawn afresh. By default one if
         ``travel_time`` is given or a wall hit needs the compiled log-density; otherwise as
@@ -157,6 +163,17 @@ class ExactBinaryHMC(BlockedStep):
         if proxy is not None:
             proxy.memory = memory
 
+    @property
+    def plan(self) -> np.ndarray:
+        """How flights and sweeps share the work, in a model without indicators."""
+        plan = self._move.plan if isinstance(self._move, TruncatedMove) else None
+        return np.array([] if plan is None else plan, dtype=float)
+
+    @plan.setter
+    def plan(self, plan: np.ndarray) -> None:
+        if isinstance(self._move, TruncatedMove):
+            self._move.plan = Plan.from_numbers(plan.tolist()) if plan.size else None
+
     def setup_chain(self, rng: Any, tune: int, draws: int) -> None:
         """Start a chain (PyMC ≥ 6.3)."""
         self._start_chain(rng, draws)
@@ -177,8 +194,8 @@ class ExactBinaryHMC(BlockedStep):
         if self.calls == 0:
             s, drawn = self._start(point, s, self.rng)
             point = point | self._move.settle(point, s, self.rng) if drawn else point
-        for part in (self._move.hyper, getattr(self._move, "proxy", None)):
-            if part is not None:
+        for part in (self._move, self._move.hyper, getattr(self._move, "proxy", None)):
+            if isinstance(part, TruncatedMove | HyperMove | ProxyMove):
                 part.tuning = self.tune
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
         new = write_state(point, s, self.layout) | moved

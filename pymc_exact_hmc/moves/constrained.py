@@ -10,7 +10,6 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 
 from pymc_exact_hmc.compilation import bind
-from pymc_exact_hmc.dynamics.tally import clear
 from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
@@ -104,11 +103,9 @@ class ConstrainedMove(GatedMove):
         if not self._entered:
             self._enter(point, s, w)
             self._entered = True
-        clear(self.tally)
-        self._attempts.contacts[0] = 0
         self.time = self._clocks.w_time
         self._kernel(*self._arguments(s, w, seed_words(rng)))
-        self.rejected = int(self._fence.scratch.counts[REJECTED])
+        self.rejected += int(self._fence.scratch.counts[REJECTED])
         if self._active.counts[SINGULAR]:
             names = ", ".join(p.name for p in self._placed)
             raise SamplingError(f"{names}: the weights that are on are linearly dependent.")

@@ -154,6 +154,17 @@ class GatedMove:
 
     def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
         """Move s in place; return the value variables of what was moved with it."""
+        clear(self.tally)
+        self._attempts.contacts[0] = self.rejected = 0
+        # Other augmentations count their trajectories themselves.
+        rounds = 1 if self._kernel is None else self.motion.trajectories
+        moved: Point = {}
+        for _ in range(rounds):
+            moved |= self._round(point | moved, s, rng, check=check)
+        return moved
+
+    def _round(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
+        """Move everything once."""
         self._update_gaussian(point)
         w = self._read_weights(point)
         jumped = self._jump(point, s, w, rng)
@@ -211,8 +222,6 @@ class GatedMove:
 
     def _move(self, point: Point, s: State, w: Vector, rng: np.random.Generator) -> Point:
         """Move s and the weights at the present coefficients."""
-        clear(self.tally)
-        self._attempts.contacts[0] = 0
         try:
             if self._kernel is None:
                 self._move_collapsed(s, w, rng)

@@ -16,30 +16,39 @@ from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.feasible import EmptyRegionError, feasible_start
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
 from pymc_exact_hmc.moves.binary import Motion
+from pymc_exact_hmc.moves.plan import CALL, Plan, choose_plan, flight_cost, sweep_cost
 from pymc_exact_hmc.random_stream import seed_words
-from pymc_exact_hmc.regions.flight import measure_walls
 from pymc_exact_hmc.regions.region import empty_law, set_law, violated
 from pymc_exact_hmc.regions.truncated import (
     REFLECTIONS,
     REJECTED,
     make_scratch,
+    measure_region,
     truncated_transition,
 )
 
 State = npt.NDArray[np.int8]
+Vector = npt.NDArray[np.float64]
 LINES = 1
 """Draws along random lines after each flight in a region that is not convex."""
 
 
-class TruncatedMove:
-    """A flight of exact Hamiltonian Monte Carlo inside the region.
+REPLAN = (64, 256)
+"""Calls during tuning at which a plan is made again if other variables change the law."""
 
-    One for each of the ``trajectories`` of a draw.
+
+class TruncatedMove:
+    """Flights of exact Hamiltonian Monte Carlo inside the region, and sweeps.
+
+    ``automatic`` asks for a plan; otherwise a draw is as many flights as there are
+    ``trajectories`` in ``motion``.
     """
 
     kernel, collapsed, hyper, inclusion = "truncated", False, None, None
 
-    def __init__(self, gaussian: TruncatedGaussian, motion: Motion, names: str):
+    def __init__(
+        self, gaussian: TruncatedGaussian, motion: Motion, names: str, *, automatic: bool = False
+    ):
         self.gaussian, self.motion, self._names = gaussian, motion, names
         self.reflections = self.rejected = 0
         self.tally: Tally = empty_tally(0)
@@ -47,13 +56,16 @@ class TruncatedMove:
         region = gaussian.walls.region
         self._law, self._scratch = empty_law(gaussian.n), make_scratch(region)
         self._lines = 0 if region.is_convex else LINES
+        self.automatic = automatic and region.is_convex and region.g.size > 0
+        self.tuning = True
         self._set_law()
         self._bind()
+        self.forget()
 
     def _bind(self) -> None:
         """Compile, in this process: forked chains inherit the machine code."""
         region, stream = self.gaussian.walls.region, seed_words(np.random.default_rng(0))
-        rest = (np.zeros(self.gaussian.n), 1.0, self._lines, stream)
+        rest = (np.zeros(self.gaussian.n), 1.0, 0, self._lines, False, stream)
         self._transition = bind(truncated_transition, region, self._law, self._scratch, *rest)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -68,6 +80,10 @@ class TruncatedMove:
     def forget(self) -> None:
         """Start a chain."""
         self.energy_error = 0.0
+        self._calls = 0
+        self.plan: Plan | None = None
+        if not self.automatic:
+            self.plan = Plan(*self.motion.travel_time, 1.0, 0, self.motion.trajectories)
 
     def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
         """Bring a start that nobody chose into the region, if it is outside."""
@@ -89,19 +105,53 @@ class TruncatedMove:
         """Return the value variables of the weights, moved."""
         self._update(point)
         w = self.gaussian.read(point)
-        shortest, longest = self.motion.travel_time
-        region, scratch = self.gaussian.walls.region, self._scratch
+        self._make_plan(w)
+        assert self.plan is not None
         self.reflections = self.rejected = 0
-        for _ in range(self.motion.trajectories):
-            self.time = shortest + (longest - shortest) * rng.random()
-            stream = seed_words(rng)
-            self._transition(region, self._law, scratch, w, self.time, self._lines, stream)
-            self.reflections += int(scratch.counts[REFLECTIONS])
-            self.rejected += int(scratch.counts[REJECTED])
+        for _ in range(self.plan.rounds):
+            self._play(self.plan, w, rng, check=check)
+            self.reflections += int(self._scratch.counts[REFLECTIONS])
+            self.rejected += int(self._scratch.counts[REJECTED])
         if check:
             before, after = self._scratch.energy
             self.energy_error = float(after - before)
         return self.gaussian.write(point, w)
+
+    def _play(
+        self, plan: Plan, w: Vector, rng: np.random.Generator, *, check: bool = False
+    ) -> None:
+        """Move w in place by one round of a plan."""
+        self.time = 0.0
+        if plan.flights == 1.0 or rng.random() < plan.flights:
+            self.time = plan.shortest
+            if plan.longest > plan.shortest:
+                self.time += (plan.longest - plan.shortest) * rng.random()
+        region, stream = self.gaussian.walls.region, seed_words(rng)
+        rest = (w, self.time, plan.sweeps, self._lines, check, stream)
+        self._transition(region, self._law, self._scratch, *rest)
+
+    def _make_plan(self, w: Vector) -> None:
+        """Make a plan in the first call, and in some calls of tuning if the law changes."""
+        varies = self.gaussian.varies or self.gaussian.walls.varies
+        again = self.automatic and self.tuning and varies and self._calls in REPLAN
+        self._calls += 1
+        if self.plan is not None and not again:
+            return
+        region, rng = self.gaussian.walls.region, np.random.default_rng(len(w))
+        n, m, entries = self.gaussian.n, region.g.size, int(np.count_nonzero(region.F))
+        sweep = sweep_cost(n, entries)
+
+        def play(plan: Plan, w: Vector) -> float:
+            self._play(plan, w, rng)
+            spent = CALL + plan.sweeps * sweep
+            if self.time > 0.0:
+                spent += flight_cost(n, m, int(self._scratch.counts[REFLECTIONS]))
+            return spent
+
+        plan = choose_plan(play, w, self._law.A, self._law.mu, sweep)
+        if self.motion.trajectories > 1:
+            plan = plan._replace(rounds=self.motion.trajectories)
+        self.plan = plan
 
     def _update(self, point: Point) -> None:
         changed, turned = self.gaussian.update(point)
@@ -121,9 +171,7 @@ class TruncatedMove:
         self._measure()
 
     def _measure(self) -> None:
-        flight = self._scratch.flight
-        region = self.gaussian.walls.region
-        measure_walls(region, self._law.Sigma, flight.FSigma, flight.gram)
+        measure_region(self.gaussian.walls.region, self._law, self._scratch)
 
 
 class TruncatedStart:

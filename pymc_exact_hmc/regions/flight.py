@@ -18,6 +18,7 @@ import numpy.typing as npt
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.regions.arcs import first_root, load_arc
 from pymc_exact_hmc.regions.region import Region, factor_value
+from pymc_exact_hmc.regions.sparse import Sparse, along_row, gather_rows, make_sparse
 
 Matrix = npt.NDArray[np.float64]
 
@@ -37,8 +38,9 @@ MOST_CONTACTS = 10_000_000
 
 
 class Flight(NamedTuple):
-    """Scratch memory; FSigma and gram hold FΣ and FΣF' of the linear factors."""
+    """Scratch memory; rows, FSigma and gram hold F, FΣ and FΣF' of the linear factors."""
 
+    rows: Sparse
     FSigma: Matrix
     gram: Matrix
     walls: Matrix
@@ -51,6 +53,7 @@ def make_flight(region: Region) -> Flight:
     """Return scratch memory for flights in a region of this size."""
     (m, n), q = region.F.shape, len(region.Q)
     return Flight(
+        make_sparse(m - q, n),
         np.zeros((m - q, n)),
         np.zeros((m - q, m - q)),
         np.zeros((5, m)),
@@ -61,23 +64,21 @@ def make_flight(region: Region) -> Flight:
 
 
 @kernel
-def measure_walls(region, Sigma, FSigma, gram):
+def measure_walls(region, Sigma, flight):
     """Compute FΣ and FΣF' of the linear factors; most entries of F are zero."""
+    rows, FSigma, gram = flight.rows, flight.FSigma, flight.gram
+    gather_rows(region.F, rows)
     m, n = FSigma.shape
-    for k in range(m):
-        row, out = region.F[k], FSigma[k]
-        out[:] = 0.0
-        for i in range(n):
-            if row[i] != 0.0:
-                for j in range(n):
-                    out[j] += row[i] * Sigma[i, j]
+    FSigma[:] = 0.0
     gram[:] = 0.0
     for k in range(m):
-        row = region.F[k]
-        for i in range(n):
-            if row[i] != 0.0:
-                for j in range(m):
-                    gram[j, k] += row[i] * FSigma[j, i]
+        for e in range(rows.start[k], rows.start[k + 1]):
+            for j in range(n):
+                FSigma[k, j] += rows.entry[e] * Sigma[rows.place[e], j]
+    for k in range(m):
+        for e in range(rows.start[k], rows.start[k + 1]):
+            for j in range(m):
+                gram[j, k] += rows.entry[e] * FSigma[j, rows.place[e]]
 
 
 @kernel
@@ -89,20 +90,16 @@ def orient(region, walls, w):
 
 
 @kernel
-def measure_distances(region, walls, w, v, mu, m, just_hit):
-    """Compute value, speed and mean of the first m factors, the linear ones, from w and v."""
-    n = w.size
-    for k in range(m):
-        row, side = region.F[k], walls[SIDE, k]
-        value, mean = region.g[k], region.g[k]
-        speed = 0.0
-        for i in range(n):
-            value += row[i] * w[i]
-            speed += row[i] * v[i]
-            mean += row[i] * mu[i]
+def measure_distances(region, flight, mu, just_hit):
+    """Compute value, speed and mean of the linear factors from w and v."""
+    walls, rows, w, v = flight.walls, flight.rows, flight.particle[W], flight.particle[V]
+    for k in range(flight.gram.shape[0]):
+        side = walls[SIDE, k]
+        value = along_row(rows, k, w, region.g[k])
         # A wall that rounding puts behind the particle would never be met again.
         walls[C, k] = 0.0 if k == just_hit else max(side * value, 0.0)
-        walls[SPEED, k], walls[MEAN, k] = side * speed, side * mean
+        walls[SPEED, k] = side * along_row(rows, k, v, 0.0)
+        walls[MEAN, k] = side * along_row(rows, k, mu, region.g[k])
 
 
 @kernel
@@ -210,20 +207,16 @@ def reflect_quadratic(region, flight, Sigma, k):
         for i in range(n):
             v[i] = -v[i]
     for j in range(m):
-        total = 0.0
-        for i in range(n):
-            total += region.F[j, i] * v[i]
-        flight.walls[SPEED, j] = flight.walls[SIDE, j] * total
+        flight.walls[SPEED, j] = flight.walls[SIDE, j] * along_row(flight.rows, j, v, 0.0)
 
 
 @kernel
 def fly(region, mu, Sigma, flight, time):
     """Move W and V by a time; a flight with too many contacts is given up and flagged."""
-    walls, particle, count = flight.walls, flight.particle, flight.counts
-    m = flight.gram.shape[0]
+    count, m = flight.counts, flight.gram.shape[0]
     count[CONTACTS] = count[GIVEN_UP] = 0
     just_hit, left = -1, time
-    measure_distances(region, walls, particle[W], particle[V], mu, m, just_hit)
+    measure_distances(region, flight, mu, just_hit)
     while left > 0.0:
         wall, wait = next_contact(region, flight, mu, just_hit, min(left, _LONGEST))
         advance(flight, mu, wait)
@@ -241,4 +234,4 @@ def fly(region, mu, Sigma, flight, time):
         else:
             reflect_quadratic(region, flight, Sigma, wall)
         if count[CONTACTS] % AFRESH == 0:
-            measure_distances(region, walls, particle[W], particle[V], mu, m, just_hit)
+            measure_distances(region, flight, mu, just_hit)

@@ -212,7 +212,7 @@ def soar(block, active, fence, w, time, stream):
     for i in range(w.size):
         particle[W, i] = w[i]
     orient(view, flight.walls, w)
-    measure_walls(view, fence.Sigma, flight.FSigma, flight.gram)
+    measure_walls(view, fence.Sigma, flight)
     fly(view, fence.mu, fence.Sigma, flight, time)
     counts[REFLECTIONS] += flight.counts[CONTACTS]
     land(view, flight, w, counts)

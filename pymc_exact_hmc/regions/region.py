@@ -42,7 +42,7 @@ class Region(NamedTuple):
 
 
 class Law(NamedTuple):
-    """N(mu, Sigma) with Sigma = A⁻¹ = root·root' and mu = Sigma·b."""
+    """N(mu, Sigma) with Sigma = A⁻¹ = root·root' and mu = Sigma·b; the root is triangular."""
 
     A: Matrix
     b: Vector
@@ -73,7 +73,9 @@ def make_region(
 
 def empty_law(n: int) -> Law:
     """Return room for the law of n weights."""
-    return Law(np.eye(n), np.zeros(n), np.zeros(n), np.eye(n), np.eye(n))
+    # Columns of the root are read one after another.
+    root = np.asfortranarray(np.eye(n))
+    return Law(np.eye(n), np.zeros(n), np.zeros(n), np.eye(n), root)
 
 
 def set_law(law: Law, A: Matrix, b: Vector) -> None:

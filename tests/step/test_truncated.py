@@ -12,6 +12,7 @@ from step.regressions import SIGMA, D, N, P, X, Y
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
+from pymc_exact_hmc.moves.plan import Plan
 
 BATCHES = 50
 SEED = 9
@@ -338,6 +339,59 @@ def test_contract_of_the_step():
     for one in (step, copy):
         one.set_rng(np.random.default_rng(1))
         ends.append(one.step(point)[0]["w_log__"])
+    np.testing.assert_array_equal(*ends)
+
+
+def corner(mean, correlation, d=20):
+    """A Gaussian with a common correlation, cut to w ≥ 0 in every coordinate."""
+    covariance = correlation + (1 - correlation) * np.eye(d)
+    with pm.Model() as model:
+        w = pm.MvNormal("w", np.full(d, mean), covariance)
+        pm.Potential("positive", pt.switch(pt.all(w >= 0), 0, -INF))
+    return model
+
+
+def test_trials_decide_between_flights_and_sweeps():
+    """Deep in a corner weights are swept; correlated ones fly; an option asks for flights."""
+    plans = {}
+    for mean, correlation in ((-3.0, 0.0), (0.0, 0.99)):
+        model = corner(mean, correlation)
+        with model:
+            step = ExactBinaryHMC()
+        assert step.plan.size == 0
+        step.step(model.initial_point())
+        plans[correlation] = dict(zip(Plan._fields, step.plan, strict=True))
+    assert plans[0.0]["sweeps"] >= 1
+    assert plans[0.0]["flights"] < 0.5
+    assert plans[0.99]["flights"] == 1
+    with model:
+        step = ExactBinaryHMC(travel_time=1.0)
+    np.testing.assert_array_equal(step.plan, [1.0, 1.0, 1.0, 0, 1])
+
+
+def test_plan_is_saved_with_the_state_and_fixed_after_tuning():
+    """Restored, a step goes on as it would have; the plan is made anew in tuning alone."""
+    with pm.Model() as model:
+        tau = pm.HalfNormal("tau", 1.0)
+        w = pm.Normal("w", 0, tau, shape=D)
+        pm.Potential("positive", pt.switch(pt.all(w >= 0), 0, -INF))
+    with model:
+        step, other = ExactBinaryHMC(vars=[w]), ExactBinaryHMC(vars=[w])
+    start = model.initial_point() | {"w": np.ones(D)}
+    for tuning, made in ((True, 3), (False, 1)):
+        step.set_rng(np.random.default_rng(3))
+        step.tune, point, plans = tuning, start, []
+        for _ in range(300):
+            point, _ = step.step(point)
+            plans.append(id(step._move.plan))
+        assert len(set(plans)) == made
+    other.sampling_state = step.sampling_state
+    ends = []
+    for one in (step, other):
+        end = point
+        for _ in range(5):
+            end, _ = one.step(end)
+        ends.append(end["w"])
     np.testing.assert_array_equal(*ends)
 
 
