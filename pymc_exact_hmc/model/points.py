@@ -40,7 +40,7 @@ def write_state(
 def jittered(point: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Return a second setting of the continuous variables."""
     return {
-        name: value + JITTER * rng.standard_normal(value.shape)
+        name: (value + JITTER * rng.standard_normal(value.shape)).astype(value.dtype)
         if value.dtype.kind == "f"
         else value
         for name, value in point.items()

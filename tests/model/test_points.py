@@ -8,7 +8,7 @@ from pymc.distributions.transforms import Ordered
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
-from pymc_exact_hmc.model.points import read_state, write_state
+from pymc_exact_hmc.model.points import jittered, read_state, write_state
 
 INF = np.inf
 BOUNDS = {
@@ -102,3 +102,12 @@ def test_chains_have_seeds_of_their_own():
     np.testing.assert_array_equal(draws[0], draws[1])
     assert (draws[0][0] != draws[0][1]).any()
     assert len({row.tobytes() for row in draws[0][0]}) > 15
+
+
+def test_a_second_setting_keeps_the_types():
+    """Also in single precision, which compiled functions insist on."""
+    point = {"a": np.zeros(2, np.float32), "b": np.zeros((), np.float64), "c": np.zeros(1, int)}
+    moved = jittered(point, np.random.default_rng(1))
+    assert {k: v.dtype for k, v in moved.items()} == {k: v.dtype for k, v in point.items()}
+    assert (moved["a"] != 0).all()
+    assert (moved["c"] == 0).all()
