@@ -81,6 +81,29 @@ def test_paper_kernel_matches_enumeration(prior):
     assert_matches(model, *exact, draws=30_000, kernel="paper")
 
 
+def test_trajectories_of_a_draw_are_made_and_counted():
+    """A draw of three trajectories hits the walls three times as often and is exact."""
+    make, slab = PRIORS["half-normal"]
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        pm.Normal("y", X @ (gamma * make()), SIGMA, observed=Y)
+        steps = [ExactBinaryHMC(trajectories=k) for k in (1, 3)]
+    exact = exact_states(X, Y, SIGMA, gate=range(D), log_prior=bernoulli(P), **slab)
+    assert_matches(model, *exact, draws=2000, trajectories=3)
+    hits = []
+    for step in steps:
+        step.set_rng(np.random.default_rng(SEED))
+        point = model.initial_point()
+        counts = []
+        for _ in range(200):
+            point, [stats] = step.step(point)
+            counts.append(stats["ehmc_hits"])
+        hits.append(counts)
+    # 0.85 to 1.15 hits of each of the D walls in a trajectory.
+    assert max(hits[0]) <= 2 * D
+    assert min(hits[1]) > 1.5 * D
+
+
 @pytest.mark.parametrize("augmentation", ["exponential", "box"])
 def test_other_augmentations_match_enumeration(augmentation):
     """Untruncated weights are integrated out, and any augmentation runs over what is left."""
