@@ -77,13 +77,13 @@ def analyse(
 def _fault(node: Apply[Any], error: Exception) -> UnfollowableError:
     """Show a fault of the analysis: the model is sampled rightly without it, but slower."""
     found = f"{type(error).__name__}: {error}"
-    message = f"The analysis of the operation {node.op} failed ({found})"
     warnings.warn(
-        f"{message}, and slower ways are taken. Please report the model.",
+        f"The analysis of the operation {node.op} failed ({found}), and slower ways are taken. "
+        "Please report the model.",
         RuntimeWarning,
         stacklevel=3,
     )
-    return UnfollowableError(message)
+    return UnfollowableError(f"The analysis of the operation {node.op} failed ({found})")
 
 
 def dependent_nodes(tensors: list[Tensor], unknowns: set[Tensor]) -> list[Apply[Any]]:

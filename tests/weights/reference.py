@@ -7,7 +7,7 @@ Contacts are found with arctangents, energies of the paper's kernel from the Ham
 import numpy as np
 from problems import fresh_caches
 
-from pymc_exact_hmc.random_stream import exponential, shuffle_front, uniform
+from pymc_exact_hmc.random_stream import binomial, exponential, shuffle_front, uniform
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, SLAB_LOWER, SLAB_UPPER
 from pymc_exact_hmc.weights.integral import log_integral
 from pymc_exact_hmc.weights.normal import normal
@@ -182,7 +182,7 @@ def integrated(problem, s, stream, clocks):
     s, n = s.copy(), len(s)
     half_turns = clocks.fewest + (clocks.most - clocks.fewest) * uniform(stream)
     whole = int(half_turns)
-    n_hits = whole * n + sum(uniform(stream) < half_turns - whole for _ in range(n))
+    n_hits = whole * n + binomial(stream, n, half_turns - whole)
     order = np.empty(n, np.int32)
     shuffle_front(stream, order, min(n_hits, n))
     energies = [exponential(stream) for _ in range(min(n_hits, n))]
