@@ -3,6 +3,8 @@
 A wall j is y_j = 0. Between two hits of it the pair (y_j, q_j) runs through one period of
 its motion, whose length depends only on the kinetic energy e_j carried at the wall. Drawn
 afresh, e_j has the law below and the time to the first hit is uniform over the period.
+
+The Gaussian one answers neither question: all its periods are π, so walls keep their order.
 """
 
 from __future__ import annotations

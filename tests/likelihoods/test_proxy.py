@@ -69,6 +69,19 @@ def test_proxy_of_draws_at_one_place_is_the_second_order_expansion():
     assert not proxy.sums.any()
 
 
+def test_excess_is_what_the_proxy_leaves_out():
+    """log p(y | η) less Σ gη − ½hη², at weights of which one is switched off."""
+    rng = np.random.default_rng(SEED)
+    proxy = make_proxy(rng.normal(size=(5, 2)), rng.normal(size=5))
+    proxy.slope[:], proxy.curvature[:] = rng.normal(size=5), rng.exponential(size=5)
+    y, w = np.array([0.0, 1.0, 1.0, 0.0, 1.0]), np.array([0.8, -1.3])
+    state = np.array([0, 1]), np.array([1, 0], np.int8), w, np.zeros(2, np.int64)
+    eta = proxy.offset + proxy.X[:, 0] * w[0]
+    wanted = special.log_ndtr(np.where(y == 1, eta, -eta)).sum()
+    wanted -= (proxy.slope * eta - 0.5 * proxy.curvature * eta**2).sum()
+    assert excess(Probit(y), proxy, *state) == pytest.approx(wanted, rel=1e-12)
+
+
 def spoilt_chain(model, spoil, draws, seed=SEED):
     """A chain whose proxy is changed after tuning; without latents but in every tenth call."""
     step = ExactBinaryHMC(model=model)

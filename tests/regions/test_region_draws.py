@@ -85,7 +85,10 @@ def test_thin_regions_keep_exact_draws_exact(name, move):
 
 
 def test_sweeps_know_slopes_and_slacks():
-    """After many sweeps in eight dimensions the slopes are b − Aw and the slacks Fw + g."""
+    """After many sweeps in eight dimensions the slopes are b − Aw and the slacks Fw + g.
+
+    All weights have moved.
+    """
     rng = np.random.default_rng(18)
     d, m = 8, 12
     X, F = rng.normal(size=(d + 2, d)), rng.normal(size=(m, d))
@@ -93,6 +96,7 @@ def test_sweeps_know_slopes_and_slacks():
     mover, stream, w = Mover(problem), seed_words(rng), np.zeros(d)
     mover.move(w, stream, time=0.0, sweeps=500)
     sweep = mover.scratch.sweep
+    assert (w != 0).all()
     np.testing.assert_array_equal(sweep.trial, w)
     np.testing.assert_allclose(sweep.slope, problem.b - problem.A @ w, rtol=0, atol=1e-10)
     np.testing.assert_allclose(sweep.slack, F @ w + 2.0, rtol=0, atol=1e-10)

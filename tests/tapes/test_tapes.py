@@ -4,8 +4,10 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from scipy import special
 
 from pymc_exact_hmc.model.tapes import Tape, UntranslatableError
+from pymc_exact_hmc.tapes import operations
 from pymc_exact_hmc.tapes.program import run
 
 GROUP = np.array([0, 2, 1, 1, 0])
@@ -113,3 +115,35 @@ def test_what_a_tape_does_not_know_is_named():
         pm.VonMises("x", mu=0.0, kappa=1.0)
     with pytest.raises(UntranslatableError, match=r"ArcTan2|I0|Bessel"):
         Tape([model.logp()], model.initial_point())
+
+
+FUNCTIONS = {
+    "EXP": np.exp, "EXPM1": np.expm1, "LOG": np.log, "LOG1P": np.log1p, "LOG2": np.log2,
+    "LOG10": np.log10, "SQRT": np.sqrt, "SOFTPLUS": lambda x: np.logaddexp(0, x),
+    "LOG1MEXP": lambda x: np.log(-np.expm1(x)), "SIGMOID": special.expit, "TANH": np.tanh,
+    "SIN": np.sin, "COS": np.cos, "ATAN": np.arctan, "FLOOR": np.floor, "SIGN": np.sign,
+    "ABS": np.abs, "SQUARE": np.square, "RECIPROCAL": np.reciprocal, "NEG": np.negative,
+    "COPY": np.positive, "NOT": np.logical_not, "LOG_GAMMA": special.gammaln,
+    "ERF": special.erf, "ERFC": special.erfc, "ERFCX": special.erfcx, "IS_NAN": np.isnan,
+    "IS_INF": np.isinf,
+}  # fmt: skip
+PAIRS = {
+    "ADD": np.add, "SUB": np.subtract, "MUL": np.multiply, "DIV": np.divide, "POW": np.power,
+    "EQ": np.equal, "NEQ": np.not_equal, "LT": np.less, "LE": np.less_equal, "GT": np.greater,
+    "GE": np.greater_equal, "AND": np.logical_and, "OR": np.logical_or, "MAXIMUM": np.maximum,
+    "MINIMUM": np.minimum,
+}  # fmt: skip
+NUMBERS = [-3.7, -1.0, -0.4, 0.4, 1.0, 3.7]
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *PAIRS])
+def test_operations_are_those_of_numpy_and_scipy(name):
+    """On both sides of zero, wherever they are defined."""
+    operation = getattr(operations, name)
+    for x in NUMBERS:
+        for y in NUMBERS if name in PAIRS else [0.0]:
+            with np.errstate(invalid="ignore"):
+                wanted = PAIRS[name](x, y) if name in PAIRS else FUNCTIONS[name](x)
+            if np.isfinite(wanted):
+                found = operations.apply_operation(operation, x, y, 0.0)
+                assert found == pytest.approx(float(wanted), rel=1e-12), (x, y)

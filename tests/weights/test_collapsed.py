@@ -85,12 +85,17 @@ def conditional_odds(problem, s, w, g):
     return problem.log_odds[g] + gain
 
 
-def test_inclusion_odds_beside_a_truncated_weight():
-    """A bound on a weight that is always on keeps the others from being integrated out."""
+@pytest.mark.parametrize("single", [False, True])
+def test_inclusion_odds_beside_a_truncated_weight(single):
+    """A bound on a weight that is always on keeps the others from being integrated out.
+
+    Single weights may have bounds of their own.
+    """
     rng = np.random.default_rng(66)
     for side in ("lower", "upper"):
-        free = np.inf if side == "upper" else -np.inf
-        bounds = {side: [0.3 if side == "upper" else -0.4, *[free] * 4]}
+        sign = 1 if side == "upper" else -1
+        own = [sign * 0.8, sign * 0.2] if single else [sign * np.inf] * 2
+        bounds = {side: [0.3 if side == "upper" else -0.4, *own, *[sign * np.inf] * 2]}
         problem = regression(rng, [-1, 0, 1, 2, 2], signal=0.3, N=9, lam=0.4, **bounds)
         mover = Mover(problem)
         for _ in range(5):
