@@ -69,6 +69,7 @@ class ConstrainedMove(GatedMove):
 
     def _bind(self) -> None:
         self._kernel = None
+        self._bind_gram()
         s, w = np.zeros(self.prior.d, np.int8), np.zeros(self.gaussian.n)
         self._kernel = bind(fenced_transition, *self._arguments(s, w, seed_words(_ANY)))
 

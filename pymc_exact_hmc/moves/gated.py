@@ -98,14 +98,17 @@ class GatedMove:
         """Compile, in this process: forked chains inherit the machine code."""
         self._kernel: Any = None
         self._next: Call | None = None
-        gram, pairs, diagonal, pair_M, slots, rows = self._gram_caches()
-        self._remember_gram = bind(remember_gram, gram, pairs, diagonal, pair_M, slots)
-        self._rescale_gram = bind(rescale_gram, gram, 1.0, diagonal, pair_M, rows, slots)
+        self._bind_gram()
         if isinstance(self.motion.augmentation, Gaussian):
             chosen = integrated_transition if self.collapsed else KERNELS[self.kernel]
             s, w = np.zeros(self.prior.d, np.int8), np.zeros(self.gaussian.n)
             stream = seed_words(np.random.default_rng(0))
             self._kernel = bind(chosen, *self._call(None)[1:6], s, w, stream, *self._call(None)[6:])
+
+    def _bind_gram(self) -> None:
+        gram, pairs, diagonal, pair_M, slots, rows = self._gram_caches()
+        self._remember_gram = bind(remember_gram, gram, pairs, diagonal, pair_M, slots)
+        self._rescale_gram = bind(rescale_gram, gram, 1.0, diagonal, pair_M, rows, slots)
 
     def _call(self, transition: Any) -> Call:
         return Call(

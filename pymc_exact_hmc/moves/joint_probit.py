@@ -56,6 +56,7 @@ class JointProbitMove(GatedMove):
                 f"kernel='paper' would move {size} weights and latents jointly, more than the "
                 f"{MOST_ROWS} it is meant for: leave it out."
             )
+        self._bind_gram()
         self._joint = _joint_block(self.gaussian, self.prior.d)
         self._joint_active = make_active(self._joint, size)
         self._joint_walls = make_walls(self.prior.d, size)

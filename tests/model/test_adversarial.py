@@ -262,7 +262,16 @@ def censored_and_counted():
     pm.Binomial("k", 4, pm.math.sigmoid(mean), observed=np.array([1, 2, 4, 0, 3]))
 
 
+@adversarial
+def a_constraint_and_a_noise_that_is_random():
+    sigma = pm.LogNormal("sigma", -0.2, 0.4)
+    weights = gates() * pm.Normal("w", 0, 1.2, shape=2)
+    pm.Potential("cap", pt.switch(weights.sum() <= 1.0, 0, -np.inf))
+    pm.Normal("y", X @ weights, sigma, observed=Y)
+
+
 FAST = (
+    "a_constraint_and_a_noise_that_is_random",
     "bound_that_is_random",
     "a_unit_for_each_group",
     "a_scale_as_unit_and_noise",
