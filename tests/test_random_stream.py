@@ -6,7 +6,12 @@ from itertools import permutations
 import numba
 import numpy as np
 from scipy import stats
-from support.significance import assert_holds, stationarity_pvalue, uniform_pvalue
+from support.significance import (
+    assert_holds,
+    between_pvalue,
+    stationarity_pvalue,
+    uniform_pvalue,
+)
 
 from pymc_exact_hmc.random_stream import (
     binomial,
@@ -67,6 +72,17 @@ def test_exponential_tail():
     tail = columns[1][columns[1] > start] - start
     count = stats.binomtest(tail.size, columns[1].size, math.exp(-start)).pvalue
     assert_holds(count, uniform_pvalue(tail, "expon"), seed=SEED)
+
+
+def test_exponential_within_layers():
+    """Corners of the layers of the ziggurat are taken in their share."""
+    x, area = [7.69711747013104972], 0.0039496598225815571993
+    while len(x) < 255:
+        x.append(-math.log(math.exp(-x[-1]) + area / x[-1]))
+    out = np.empty(4_000_000)
+    only_exponential(seed_words(np.random.default_rng(SEED)), out)
+    edges = np.array([*x, 0.0])[::-1]
+    assert_holds(between_pvalue(out, edges, lambda v: -np.expm1(-v)), seed=SEED)
 
 
 def test_filled_exponentials_are_those_drawn_one_by_one():

@@ -5,13 +5,14 @@ import math
 import numba
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
+from support.significance import between_pvalue
 
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, SLAB_LOWER, SLAB_UPPER
 from pymc_exact_hmc.weights.conditional import draw_slabs
 from pymc_exact_hmc.weights.integral import log_integral
-from pymc_exact_hmc.weights.normal import normal
+from pymc_exact_hmc.weights.normal import _normal_tail, normal
 from pymc_exact_hmc.weights.truncated_draw import draw_truncated
 
 ALPHA = 1e-6
@@ -53,6 +54,12 @@ def many_normal(stream, out):
         out[i] = normal(stream)
 
 
+@numba.njit
+def many_tails(stream, out):
+    for i in range(out.size):
+        out[i] = _normal_tail(stream)
+
+
 def distribution_function(x, D, rho, lower, upper):
     """Probability of the part below x, from the nearer bound so that nothing cancels."""
     whole = log_integral(D, rho, lower, upper)
@@ -83,6 +90,21 @@ def test_normal_draws_follow_their_law():
     for edge in (1.0, 3.0, 3.6541528853610088, 4.2):
         for count in ((x > edge).sum(), (x < -edge).sum()):
             assert stats.binomtest(int(count), x.size, stats.norm.sf(edge)).pvalue > ALPHA
+
+
+def test_normal_tail_and_corners_of_layers():
+    """Draws beyond the base layer have their law, and corners are taken in their share."""
+    x, area = [3.6541528853610088], 0.00492867323399
+    while len(x) < 255:
+        x.append(math.sqrt(-2 * math.log(math.exp(-0.5 * x[-1] ** 2) + area / x[-1])))
+    out, stream = np.empty(8_000_000), seed_words(np.random.default_rng(8))
+    many_normal(stream, out)
+    edges = np.array([*x, 0.0])[::-1]
+    assert between_pvalue(np.abs(out), edges, special.ndtr) > ALPHA
+    tail = out[:N]
+    many_tails(stream, tail)
+    ranks = 1 - special.ndtr(-tail) / special.ndtr(-x[0])
+    assert stats.kstest(ranks, "uniform").pvalue > ALPHA
 
 
 def test_no_law_no_number():
