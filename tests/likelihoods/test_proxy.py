@@ -3,12 +3,12 @@
 import numpy as np
 import pymc as pm
 import pytest
-from likelihoods.families import BINARY, SUCCESSES, TRIALS, D, N, P, X, exact, make_model, natural
-from likelihoods.quadrature import posterior
-from likelihoods.test_families import compare
 from scipy import special
 from support.significance import assert_holds
 
+from likelihoods.families import BINARY, SUCCESSES, TRIALS, D, N, P, X, exact, make_model, natural
+from likelihoods.quadrature import posterior
+from likelihoods.test_families import compare
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.likelihoods import Logistic, Probit
 from pymc_exact_hmc.likelihoods.proxy import adopt, excess, make_proxy, observe
