@@ -9,8 +9,9 @@ from scipy import special, stats
 from support.significance import ALPHA, assert_holds, uniform_pvalue
 
 from pymc_exact_hmc.likelihoods import Censored, Laplace, Logistic, Probit, Student, draw_latents
+from pymc_exact_hmc.likelihoods.polya_gamma import accept_one
 from pymc_exact_hmc.likelihoods.working import Working, redraw
-from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.random_stream import seed_words, uniform
 
 SEED, SIZE = 31, 40_000
 
@@ -92,6 +93,21 @@ def test_polya_gamma_law(b, c):
     counts = np.bincount(np.searchsorted(grid, other), minlength=11)
     assert (cells > 0).all()
     assert_holds(stats.chisquare(counts, cells / cells.sum() * SIZE).pvalue, seed=SEED)
+
+
+@pytest.mark.parametrize("x", [0.3, 0.639, 0.641, 0.9])
+def test_polya_gamma_acceptance(x):
+    """The density of J(1, 0) over its bound, by the series of the other side of the middle."""
+    n, stream = np.arange(40), seed_words(np.random.default_rng(SEED))
+    terms = math.pi * (n + 0.5) * np.array(
+        [(2 / (math.pi * x)) ** 1.5 * np.exp(-2 * (n + 0.5) ** 2 / x),
+         np.exp(-0.5 * (n + 0.5) ** 2 * math.pi**2 * x)]
+    )  # fmt: skip
+    own = int(x > 0.64)
+    share = ((-1.0) ** n @ terms[1 - own]) / terms[own, 0]
+    for _ in range(20_000):
+        level = uniform(stream.copy())
+        assert accept_one(stream, x) == (level <= share)
 
 
 @pytest.mark.parametrize("wrong", [(1.4, 1.0, 1.45), (2.0, 6.0, 2.05)])
