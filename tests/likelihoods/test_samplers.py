@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from likelihoods.draws import fill_gamma, fill_inverse_gaussian, fill_polya_gamma
 from scipy import special, stats
 from support.significance import ALPHA, assert_holds, uniform_pvalue
 
+from likelihoods.draws import fill_gamma, fill_inverse_gaussian, fill_polya_gamma
 from pymc_exact_hmc.likelihoods import Censored, Laplace, Logistic, Probit, Student, draw_latents
 from pymc_exact_hmc.likelihoods.polya_gamma import accept_one
 from pymc_exact_hmc.likelihoods.working import Working, redraw
