@@ -4,8 +4,8 @@ import cloudpickle
 import numpy as np
 import pymc as pm
 import pytest
-from likelihoods.families import BINARY, D, P, X, make_model
 
+from likelihoods.families import BINARY, D, P, X, make_model
 from pymc_exact_hmc import ExactBinaryHMC
 
 MODELS = {

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from support.significance import assert_holds, batch_pvalues
+
 from likelihoods.families import FAMILIES, D, exact, make_model, natural, run
 from likelihoods.quadrature import posterior
-from support.significance import assert_holds, batch_pvalues
 
 SEED, DRAWS = 7, 9000
 

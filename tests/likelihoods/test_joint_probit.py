@@ -3,11 +3,11 @@
 import numpy as np
 import pymc as pm
 import pytest
+from support.significance import assert_holds
+
 from likelihoods.families import BINARY, D, P, X, exact, make_model, natural, run
 from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
-from support.significance import assert_holds
-
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.moves.joint_probit import JointProbitMove
 

@@ -4,8 +4,8 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from likelihoods.families import BINARY, COUNTS, SUCCESSES, TRIALS, D, P, X
 
+from likelihoods.families import BINARY, COUNTS, SUCCESSES, TRIALS, D, P, X
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
 LOGIT = {

@@ -3,10 +3,11 @@
 import numpy as np
 import pymc as pm
 import pytest
-from likelihoods.families import run
-from likelihoods.importance import posterior
 from scipy import special, stats
 from support.significance import assert_holds
+
+from likelihoods.families import run
+from likelihoods.importance import posterior
 
 SEED, INCLUSION, SLAB, N = 29, 0.3, 1.5, 40
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import special
+from support.significance import assert_holds, batch_pvalues
+
 from likelihoods import test_calibration, test_proxy, test_samplers
 from likelihoods.families import D, exact, make_model, natural, run
 from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
-from scipy import special
-from support.significance import assert_holds, batch_pvalues
-
 from pymc_exact_hmc.likelihoods import Logistic, Probit, Student
 from pymc_exact_hmc.likelihoods.working import add_up, predict
 

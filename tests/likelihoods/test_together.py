@@ -3,6 +3,10 @@
 import numpy as np
 import pymc as pm
 import pytest
+from scipy import special, stats
+from step.regressions import bernoulli
+from support.significance import assert_holds, batch_pvalues
+
 from likelihoods.families import (
     BINARY,
     CUT,
@@ -22,9 +26,6 @@ from likelihoods.families import (
 )
 from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
-from scipy import special, stats
-from step.regressions import bernoulli
-from support.significance import assert_holds, batch_pvalues
 
 SEED = 11
 
