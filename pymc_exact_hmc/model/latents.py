@@ -86,6 +86,9 @@ def _why_impossible(scheme: str, family: Any) -> str:
         failures = family.b - family.a
         if not (family.b >= 0).all():
             return "the number of trials must not be negative"
-        if not ((family.a >= 0) & (failures >= 0)).all() or (failures != np.rint(failures)).any():
+        # b may be a sum of counts and a real number: its difference from a is rounded.
+        rounding = 1e-6 * (1 + family.b)
+        whole = np.abs(failures - np.rint(failures)) <= rounding
+        if not (whole & (family.a >= 0) & (failures >= -rounding)).all():
             return "responses must be whole numbers between 0 and the number of trials (1, if none)"
     return ""

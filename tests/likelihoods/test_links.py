@@ -152,3 +152,14 @@ def test_impossible_data(words):
     """Data that the likelihood cannot give are refused with the name of the variable."""
     with pytest.raises(ValueError, match=f"The data of y are impossible.*{words}"):
         ExactBinaryHMC(model=model_of(BAD[words]))
+
+
+def test_counts_beside_a_real_number_are_whole():
+    """(y + n) − n is a rounded y where n is not a whole number, and no reason to refuse y."""
+    counts = np.arange(BINARY.size) ** 2
+    with pm.Model():
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        eta = X @ (gamma * pm.Normal("w", shape=D))
+        pm.NegativeBinomial("y", n=1.7, p=pm.math.sigmoid(eta), observed=counts)
+        step = ExactBinaryHMC()
+    assert [v.name for v in step.vars] == ["gamma", "w"]
