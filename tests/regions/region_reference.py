@@ -1,6 +1,8 @@
-"""Flights in plain NumPy: all roots of every factor, nothing remembered between contacts."""
+"""Flights and sweeps in plain NumPy: nothing is remembered between contacts or weights."""
 
 import numpy as np
+
+from pymc_exact_hmc.weights.truncated_draw import draw_truncated
 
 
 def value(region, k, w):
@@ -72,3 +74,15 @@ def fly(region, mu, Sigma, w, v, time, *, metric=None):
         n = gradient(region, wall, w)
         v = v - 2 * (n @ v) / (n @ metric @ n) * metric @ n
         last, contacts = wall, contacts + 1
+
+
+def sweep(problem, w, order, stream):
+    """Each weight in turn from its conditional, from full matrices and nothing remembered."""
+    w, F, g = w.copy(), problem.region.F, problem.region.g
+    for i in order:
+        slack, column = F @ w + g, F[:, i]
+        low = max((-slack[column > 0] / column[column > 0]).tolist(), default=-np.inf)
+        high = min((-slack[column < 0] / column[column < 0]).tolist(), default=np.inf)
+        slope = problem.b[i] - problem.A[i] @ w
+        w[i] += draw_truncated(stream, problem.A[i, i], slope, low, high)
+    return w

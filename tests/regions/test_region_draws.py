@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.stats import multivariate_normal
 from support.significance import ALPHA, assert_holds, batch_pvalues
 
-from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.random_stream import seed_words, uniform
 from pymc_exact_hmc.regions.region import make_region
 
 N = 8000
@@ -82,6 +82,25 @@ def test_thin_regions_keep_exact_draws_exact(name, move):
     values = one_call(problem, lambda w, stream: mover.move(w, stream, **move), seed=19)
     assert_holds(*values, seed=19)
     assert mover.rejected == 0
+
+
+def test_sweeps_are_the_plain_ones():
+    """Same random numbers, same weights as from b − Aw and Fw + g computed afresh for each."""
+    rng = np.random.default_rng(19)
+    d, m = 6, 9
+    X, F = rng.normal(size=(d + 2, d)), rng.normal(size=(m, d))
+    problem = Case(make_region(F, np.full(m, 1.0)), X.T @ X, 3 * rng.normal(size=d))
+    mover, w, orders = Mover(problem), np.zeros(d), set()
+    for _ in range(30):
+        stream = seed_words(rng)
+        same = stream.copy()
+        upwards = uniform(same) < 0.5
+        order = range(d) if upwards else range(d)[::-1]
+        expected = reference.sweep(problem, w, order, same)
+        mover.move(w, stream, time=0.0, sweeps=1)
+        np.testing.assert_allclose(w, expected, rtol=0, atol=1e-12)
+        orders.add(bool(upwards))
+    assert orders == {True, False}
 
 
 def test_sweeps_know_slopes_and_slacks():
