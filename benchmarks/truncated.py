@@ -2,10 +2,10 @@
 
     python benchmarks/truncated.py [--quick] [--only NAME ...] [--output FOLDER]
 
-A Gaussian with precision A'A/(2d) + 0.3·11', cut to w ≥ 0: the worst coordinate counts, first
-moments and squares alike. Prints a Markdown table and writes truncated.md and truncated.csv, to
-benchmarks/results by default. Compilation is not timed. PyPI's tmg-hmc runs in a process of
-its own, with the interpreter named by TMG_PYTHON if that is set; its means must agree with
+A Gaussian with precision A'A/(2d) + 0.3·11', cut to w ≥ 0: the worst counts of all coordinates,
+their squares, and the energy. Prints a Markdown table and writes truncated.md and truncated.csv,
+to benchmarks/results by default. PyPI's tmg-hmc, which compiles nothing, runs in a process of its
+own, with the interpreter named by TMG_PYTHON if that is set; its means must agree with
 ours. A run of it that does not end in time counts as if it had ended then with as many
 effective draws as it was asked for.
 """
@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 import pymc as pm
 from effective import effective_size
-from paper_regression import sample
+from effective import worst as smallest
+from paper_regression import sample, sample_whole
 from runner import HERE, main, seeds
 from table import Row, number
 
@@ -46,30 +47,37 @@ def positive(R):
     return model
 
 
-def worst(w):
-    """Return the smallest effective size of coordinates and their squares."""
-    return float(min(effective_size(w).min(), effective_size(w**2).min()))
+def worst(w, R):
+    """Return the smallest effective size of coordinates, their squares and the energy."""
+    energy = 0.5 * ((w @ R.T) ** 2).sum(axis=1, keepdims=True)
+    return smallest({"weights": w, "squares": w**2, "energy": energy})
 
 
 def against_nuts(quick):
     """Effective draws per second in pm.sample, over NUTS on the same model."""
     rows = []
     for d in SIZES[:1] if quick else SIZES:
-        values, details = [], []
-        for seed in seeds(quick)[:3]:
-            model, rates, texts = positive(factor(d, seed)), {}, []
-            steps = {"ours": ExactBinaryHMC(model=model), "NUTS": None}
-            for name, step in steps.items():
-                draws = (60, 60) if quick else (2000, 300) if step else (1000, 1000)
-                posterior, seconds = sample(model, *draws, seed, step=step)
-                size = worst(posterior["w"].values[0])
-                rates[name] = size / seconds
-                texts.append(f"{name}: {number(size / draws[0])} per draw, {number(rates[name])}/s")
-            values.append(rates["ours"] / rates["NUTS"])
-            details.append("; ".join(texts))
+        found = [compare_with_nuts(d, seed, quick) for seed in seeds(quick)[:3]]
+        values, wholes, details = map(list, zip(*found, strict=True))
         name = f"positive Gaussian, d = {d}: effective draws per second over NUTS"
-        rows.append(Row(name, "×", 10, True, values, details))
+        rows.append(Row(name, "×", 10, True, values, details, wholes))
     return rows
+
+
+def compare_with_nuts(d, seed, quick):
+    """Return ratios of effective draws per second, without and with compilation, and details."""
+    R, rates, wholes, texts = factor(d, seed), [], [], []
+    model = positive(R)
+    runners = {"ours": (ExactBinaryHMC, 2000, 300), "NUTS": (None, 1000, 1000)}
+    for name, (method, draws, tune) in runners.items():
+        draws, tune = (60, 60) if quick else (draws, tune)
+        posterior, seconds, whole = sample_whole(model, draws, tune, seed, method)
+        size, kind = worst(posterior["w"].values[0], R)
+        rates.append(size / seconds)
+        wholes.append(size / whole)
+        share = f"{number(size / draws)} per draw ({kind})"
+        texts.append(f"{name}: {share}, {number(rates[-1])}/s, {number(whole)} s in all")
+    return rates[0] / rates[1], wholes[0] / wholes[1], "; ".join(texts)
 
 
 def rival_draws(A, draws):
@@ -106,14 +114,14 @@ def compare_with_tmg(d, seed, quick):
     posterior, seconds = sample(model, *draws, seed, step=ExactBinaryHMC(model=model))
     ours = posterior["w"].values[0]
     theirs, theirs_seconds = rival_draws(R.T @ R, 20 if quick else 200)
-    rate = worst(ours) / seconds
+    rate = worst(ours, R)[0] / seconds
     if theirs is None:
         limit = 200 / LIMIT
         return rate / limit, f"ours {number(rate)}/s, tmg-hmc did not end in {LIMIT} s"
     apart = disagreement(ours, theirs)
     if apart > 6 and not quick:
         raise RuntimeError(f"ours and tmg-hmc disagree by {apart:.1f} standard errors at d = {d}")
-    other = worst(theirs) / theirs_seconds
+    other = worst(theirs, R)[0] / theirs_seconds
     details = f"ours {number(rate)}/s, tmg-hmc {number(other)}/s, means agree to {apart:.1f} σ"
     return rate / other, details
 

@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "validation.md"
 FIGURE = ROOT / "docs" / "figures" / "validation_ranks.png"
 PYTHON = sys.executable
 PARTS = {
-    "slow": [PYTHON, "-m", "pytest", "-q", "-m", "slow"],
+    "slow": [PYTHON, "-m", "pytest", "-q", "-m", "slow", "-n", "auto", "--dist=worksteal"],
     "mutants": [PYTHON, "tests/mutants/runner.py"],
     "fuzz": [PYTHON, "-m", "tests.fuzz", "--models", "2000", "--seed", "1"],
     "calibration": [PYTHON, "tests/calibration/check.py", "--figure", str(FIGURE)],

@@ -5,9 +5,12 @@ python tests/calibration/check.py [--replications R] [--figure FILE] [WORDS …]
 
 import argparse
 import logging
+import os
 import sys
 import time
 import warnings
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +63,16 @@ def ranks(world: World, replications: int, seed: int) -> np.ndarray:
     return np.concatenate(every, axis=1)
 
 
+def calibration(name: str, replications: int) -> tuple[float, np.ndarray, float]:
+    """Return the p-value of Geweke's test, the ranks, and the seconds it took."""
+    logging.getLogger("pymc").setLevel(logging.ERROR)
+    warnings.simplefilter("ignore")
+    start, seed = time.perf_counter(), SEED + list(WORLDS).index(name)
+    joint = geweke(WORLDS[name](), seed)
+    rank = ranks(WORLDS[name](), replications, seed)
+    return joint, rank, time.perf_counter() - start
+
+
 def uniformity(rank: np.ndarray) -> np.ndarray:
     """Return the p-value of each parameter that its ranks are uniform on 0 … DRAWS (χ²)."""
     cells = 4
@@ -92,31 +105,29 @@ def main(arguments: list[str]) -> int:
     """Print the table and return 1 if anything is not calibrated."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--figure", type=Path)
     parser.add_argument("words", nargs="*")
     options = parser.parse_args(arguments)
-    logging.getLogger("pymc").setLevel(logging.ERROR)
-    warnings.simplefilter("ignore")
     print("| family | Geweke p | SBC p | replications | verdict | seconds |")
     print("|---|---|---|---|---|---|")
-    failed, plotted = 0, {}
-    for k, (name, make) in enumerate(WORLDS.items()):
-        if not all(word in name for word in options.words):
-            continue
-        start = time.perf_counter()
-        joint = geweke(make(), SEED + k)
-        plotted[name] = ranks(make(), options.replications, SEED + k)
-        p = uniformity(plotted[name])
-        sbc = float(min(1.0, p.min() * p.size))
-        good = min(joint, sbc) > ALPHA
-        failed |= not good
-        seconds = time.perf_counter() - start
-        verdict = "calibrated" if good else "NOT CALIBRATED"
-        print(
-            f"| {name} | {joint:.2g} | {sbc:.2g} | {options.replications} | {verdict} "
-            f"| {seconds:.0f} |",
-            flush=True,
-        )
+    failed, plotted = False, {}
+    names = [name for name in WORLDS if all(word in name for word in options.words)]
+    with ProcessPoolExecutor(options.jobs, get_context("spawn")) as pool:
+        found = pool.map(calibration, names, [options.replications] * len(names))
+        for name, (joint, rank, seconds) in zip(names, found, strict=True):
+            plotted[name] = rank
+            p = uniformity(rank)
+            sbc = float(min(1.0, p.min() * p.size))
+            good = min(joint, sbc) > ALPHA
+            failed |= not good
+            verdict = "calibrated" if good else "NOT CALIBRATED"
+            print(
+                f"| {name} | {joint:.2g} | {sbc:.2g} | {options.replications} | {verdict} "
+                f"| {seconds:.0f} |",
+                flush=True,
+            )
+    print(f"{len(names)} families, {'not all' if failed else 'all'} calibrated")
     if options.figure:
         plot(plotted, options.figure)
     return int(failed)

@@ -1,14 +1,70 @@
 """Judge many random models: ``python -m tests.fuzz --models 2000 --seed 1``."""
 
 import argparse
+import os
 import re
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import NamedTuple
 
-from .check import judge
+from .check import Verdict, judge
 from .description import describe
 from .shrink import shrink
+
+MEANING = {
+    "exact": "sampled, and equal to the truth",
+    "refused": "refused with a sentence",
+    "unknown": "no truth that is precise enough",
+    "wrong": "SAMPLED WRONGLY",
+    "stuck": "AN INDICATOR NEVER MOVED",
+    "unverified": "MISREAD, NOTICED BY THE STEP ITSELF",
+    "error": "AN EXCEPTION WITHOUT A SENTENCE",
+}
+
+
+class Judged(NamedTuple):
+    """A model's verdict, its processor time, and the plainest model that fails like it."""
+
+    seed: int
+    verdict: Verdict
+    seconds: float
+    report: str = ""
+
+
+def judged(seed: int, most: int) -> Judged:
+    """Judge one model; if it fails, look for a plainer one among at most so many."""
+    description, start = describe(seed), time.process_time()
+    verdict = judge(description)
+    seconds = time.process_time() - start
+    report = failure(description, verdict, most) if verdict.failed else ""
+    return Judged(seed, verdict, seconds, report)
+
+
+def failure(description, verdict, most):
+    """Return the plainest model that fails like this one, and how it fails."""
+    smallest = shrink(description, lambda x: judge(x).kind == verdict.kind, most=most)
+    found = judge(smallest)
+    return f"{found.kind}: {found.detail}\n\n{smallest}"
+
+
+def verdicts(asked):
+    """Yield what was judged, in the order of the seeds, until the time is over."""
+    began, seeds = time.perf_counter(), iter(range(asked.seed, asked.seed + asked.models))
+    # Models of one process keep what they allocate: a new process now and then lets it go.
+    with ProcessPoolExecutor(asked.jobs, get_context("spawn"), max_tasks_per_child=100) as pool:
+        waiting = []
+        while True:
+            while len(waiting) < 2 * asked.jobs and time.perf_counter() < began + asked.seconds:
+                seed = next(seeds, None)
+                if seed is None:
+                    break
+                waiting.append(pool.submit(judged, seed, asked.shrink))
+            if not waiting:
+                return
+            yield waiting.pop(0).result()
 
 
 def main():
@@ -18,41 +74,33 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="models SEED, SEED + 1, …")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after these")
     parser.add_argument("--shrink", type=int, default=60, help="models tried for each failure")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--show", action="store_true", help="print every verdict")
     asked = parser.parse_args()
-    kinds, reasons, failures, began = Counter(), Counter(), [], time.perf_counter()
-    for seed in range(asked.seed, asked.seed + asked.models):
-        if time.perf_counter() - began > 60 * asked.minutes:
-            break
-        description, start = describe(seed), time.process_time()
-        verdict = judge(description)
+    asked.seconds, began = 60 * asked.minutes, time.perf_counter()
+    kinds, reasons, failures, took = Counter(), Counter(), [], 0.0
+    for seed, verdict, seconds, report in verdicts(asked):
         kinds[verdict.kind] += 1
-        seconds = time.process_time() - start
+        took += seconds
         if asked.show:
-            print(
-                f"{seed}: {verdict.kind} ({seconds:.1f} s; {verdict.taken}) {verdict.detail[-300:]}"
-            )
+            print(f"{seed}: {verdict.kind} ({seconds:.1f} s; {verdict.taken}) {verdict.detail}")
         if verdict.kind in ("refused", "unknown"):
             reasons[verdict.kind + ": " + re.sub(r"\d+(\.\d+)?", "…", verdict.detail)[:110]] += 1
-        if verdict.failed:
+        if report:
             failures.append(seed)
-            report(description, verdict, asked.shrink)
+            print(f"\n{'-' * 80}\n{seed}: {report}\n{'-' * 80}\n")
         sys.stdout.flush()
-    total = sum(kinds.values())
-    print(f"\n{total} models in {time.perf_counter() - began:.0f} s")
-    for kind, count in kinds.most_common():
-        print(f"{count:6d} {kind}")
     for reason, count in reasons.most_common():
-        print(f"{count:10d} {reason}")
-    print("failures: " + (", ".join(map(str, failures)) or "none"))
+        print(f"{count:6d} {reason}")
+    print("\n| models | verdict | |\n|---|---|---|")
+    for kind, meaning in MEANING.items():
+        print(f"| {kinds[kind]} | {kind} | {meaning} |")
+    minutes = (time.perf_counter() - began) / 60
+    print(
+        f"{kinds.total()} models from seed {asked.seed} on in {minutes:.0f} min ({took:.0f} s of "
+        f"processor time), failures: {', '.join(map(str, failures)) or 'none'}"
+    )
     return bool(failures)
-
-
-def report(description, verdict, most):
-    """Print the plainest model that fails like this one."""
-    smallest = shrink(description, lambda x: judge(x).kind == verdict.kind, most=most)
-    found = judge(smallest)
-    print(f"\n{'-' * 80}\n{found.kind}: {found.detail}\n\n{smallest}\n{'-' * 80}\n")
 
 
 if __name__ == "__main__":

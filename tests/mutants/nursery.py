@@ -42,7 +42,9 @@ def warm_up() -> None:
     import scipy.stats  # noqa: F401
 
 
-def run_in_copy(file: str, text: str | None, tests: list[str], *, keep_caches: bool) -> Outcome:
+def run_in_copy(
+    file: str, text: str | None, tests: list[str], *, keep_caches: bool, longest: float = LONGEST
+) -> Outcome:
     """Run tests in a copy of the project in which ``file`` of the package reads ``text``.
 
     ``keep_caches`` lets the copy use machine code that was compiled for the original: right only
@@ -58,16 +60,16 @@ def run_in_copy(file: str, text: str | None, tests: list[str], *, keep_caches: b
             (copy / PACKAGE / file).write_text(text)
         if keep_caches:
             _trust_caches(copy)
-        return _run_child(copy, tests)
+        return _run_child(copy, tests, longest)
 
 
-def _run_child(copy: Path, tests: list[str]) -> Outcome:
+def _run_child(copy: Path, tests: list[str], longest: float) -> Outcome:
     start, log = time.perf_counter(), copy / "output.txt"
     child = os.fork()
     if child == 0:
         os.setsid()
         _become(copy, log, tests)
-    status = _wait(child, start + LONGEST)
+    status = _wait(child, start + longest)
     seconds = time.perf_counter() - start
     result = ENDLESS if status is None else _OUTCOMES.get(status, f"broken ({status})")
     return Outcome(result, seconds, log.read_text(errors="replace"))

@@ -8,15 +8,15 @@ Prints a table and exits with 1 if a mutant survived or a test fails without one
 import os
 import subprocess
 import sys
-import tempfile
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
-from nursery import ENDLESS, FAILED, PACKAGE, PASSED, ROOT, Outcome, run_in_copy, warm_up
+from nursery import ENDLESS, FAILED, LONGEST, PACKAGE, PASSED, ROOT, Outcome, run_in_copy, warm_up
 
 CATALOGUE = Path(__file__).with_name("catalogue.toml")
+HEAD = "| file | kind | mutant | killed by | verdict | seconds |"
 MODES = ("plain", "kept", "compiled")
 
 
@@ -50,14 +50,13 @@ def chosen(words: list[str]) -> list[Mutant]:
     ]
 
 
-def controls(mutants: list[Mutant], mode: str) -> list[str]:
-    """Return the tests that fail without a mutant, in this mode."""
+def tests_pass(mutants: list[Mutant], mode: str) -> bool:
+    """Return whether the tests pass without a mutant, in this mode."""
     tests = sorted({m.killer for m in mutants})
-    outcome = run_in_copy("", None, tests, keep_caches=mode == "kept")
-    if outcome.result == PASSED:
-        return []
-    print(outcome.output, file=sys.stderr)
-    return [f"without a mutant ({mode}): {outcome.result}"]
+    outcome = run_in_copy("", None, tests, keep_caches=mode == "kept", longest=LONGEST * 20)
+    if outcome.result != PASSED:
+        print(f"without a mutant ({mode}): {outcome.result}\n{outcome.output}", flush=True)
+    return outcome.result == PASSED
 
 
 def row(m: Mutant, outcome: Outcome) -> str:
@@ -68,41 +67,48 @@ def row(m: Mutant, outcome: Outcome) -> str:
     return f"| {' | '.join(cells)} | {outcome.seconds:.0f} |"
 
 
-def run_mode(mutants: list[Mutant], mode: str, out: Path) -> int:
-    """Run the mutants of one mode in this process; append rows to ``out``; return failures."""
+def run_mode(mutants: list[Mutant], mode: str) -> bool:
+    """Run mutants of one mode in this process, print a row for each; return whether one failed."""
+    if not mutants:
+        return False
     warm_up()
-    failures = controls(mutants, mode)
-    rows = list(failures)
+    failed = not tests_pass(mutants, mode)
     for m in mutants:
         outcome = run_in_copy(m.file, m.text(), [m.killer], keep_caches=mode == "kept")
         line = row(m, outcome)
         print(line, flush=True)
         if "SURVIVED" in line:
-            failures.append(line)
+            failed = True
             print(outcome.output[-2000:], file=sys.stderr)
-        rows.append(line)
-    with out.open("a") as file:
-        file.write("".join(line + "\n" for line in rows))
-    return len(failures)
+    return failed
+
+
+def run_shares(words: list[str], mode: str) -> int:
+    """Run the mutants of one mode in a process for each core; print their rows."""
+    # numba must know whether to compile before it is imported.
+    env = {**os.environ, "NUMBA_DISABLE_JIT": "1" if mode == "plain" else "0"}
+    jobs = os.cpu_count() or 1
+    command = [sys.executable, __file__, "--mode", mode]
+    shares = [subprocess.Popen([*command, f"{k}/{jobs}", *words], env=env) for k in range(jobs)]
+    codes = [share.wait() for share in shares]
+    return int(any(codes))
 
 
 def main(words: list[str]) -> int:
-    """Run each mode in a process of its own, because numba must know before it is imported."""
-    print("| file | kind | mutant | killed by | verdict | seconds |\n|---|---|---|---|---|---|")
-    mutants, failed = chosen(words), 0
-    with tempfile.TemporaryDirectory() as folder:
-        for mode in MODES:
-            if any(m.mode == mode for m in mutants):
-                env = {**os.environ, "NUMBA_DISABLE_JIT": "1" if mode == "plain" else "0"}
-                command = [sys.executable, __file__, "--mode", mode, f"{folder}/rows", *words]
-                failed |= subprocess.run(command, env=env, check=False).returncode
+    """Run all modes, one after another."""
+    print(f"{HEAD}\n|{'---|' * HEAD.count(' | ')}---|", flush=True)
+    mutants = chosen(words)
+    modes = [mode for mode in MODES if any(m.mode == mode for m in mutants)]
+    codes = [run_shares(words, mode) for mode in modes]
+    failed = any(codes)
     print(f"{len(mutants)} mutants, {'not all' if failed else 'all'} killed")
-    return failed
+    return int(failed)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--mode"]:
-        _, _, mode, out, *words = sys.argv
+        _, _, mode, share, *words = sys.argv
+        first, jobs = (int(n) for n in share.split("/"))
         mine = [m for m in chosen(words) if m.mode == mode]
-        raise SystemExit(1 if run_mode(mine, mode, Path(out)) else 0)
+        raise SystemExit(int(run_mode(mine[first::jobs], mode)))
     raise SystemExit(main(sys.argv[1:]))

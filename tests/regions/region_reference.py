@@ -1,7 +1,15 @@
-"""Flights and sweeps in plain NumPy: nothing is remembered between contacts or weights."""
+"""Flights, sweeps and lines in plain NumPy: nothing is remembered from one to the next.
+
+Random numbers come from the same stream in the same order as those of the compiled transition.
+"""
+
+from itertools import pairwise
 
 import numpy as np
 
+from pymc_exact_hmc.random_stream import uniform
+from pymc_exact_hmc.weights.integral import log_integral
+from pymc_exact_hmc.weights.normal import normal
 from pymc_exact_hmc.weights.truncated_draw import draw_truncated
 
 
@@ -86,3 +94,75 @@ def sweep(problem, w, order, stream):
         slope = problem.b[i] - problem.A[i] @ w
         w[i] += draw_truncated(stream, problem.A[i, i], slope, low, high)
     return w
+
+
+def segments(region, w, direction):
+    """Ends of the parts of a line that are inside, cut also where a bent wall is touched."""
+    low, high, cuts = -np.inf, np.inf, []
+    for k in range(region.g.size):
+        # α + βx + γx² from three values.
+        at_0, at_1, back = (value(region, k, w + x * direction) for x in (0.0, 1.0, -1.0))
+        beta, gamma = 0.5 * (at_1 - back), 0.5 * (at_1 + back) - at_0
+        bent = k >= region.g.size - len(region.Q)
+        if not bent and region.product[k] < 0:
+            if beta > 1e-12:
+                low = max(low, -at_0 / beta)
+            elif beta < -1e-12:
+                high = min(high, -at_0 / beta)
+            elif at_0 < 0:
+                return []
+        else:
+            roots = np.roots([gamma, beta, at_0] if bent else [beta, at_0])
+            cuts += roots[np.abs(roots.imag) < 1e-12].real.tolist()
+    ends = [low, *sorted(x for x in cuts if low < x < high), high]
+    return [
+        (a, b) for a, b in pairwise(ends) if a < b and inside(region, w + between(a, b) * direction)
+    ]
+
+
+def between(low, high):
+    if np.isfinite(low) and np.isfinite(high):
+        return 0.5 * (low + high)
+    return low + 1 if np.isfinite(low) else high - 1 if np.isfinite(high) else 0.0
+
+
+def log_mass(D, rho, parts):
+    """Logarithm of the integral of exp(−½Dx² + ρx) over parts of a line."""
+    return np.logaddexp.reduce([log_integral(D, rho, *part) for part in parts], initial=-np.inf)
+
+
+def draw_on(parts, D, rho, stream):
+    """A part by its mass, and a place in it."""
+    chosen = 0
+    if len(parts) > 1:
+        masses = np.exp([log_integral(D, rho, *part) - log_mass(D, rho, parts) for part in parts])
+        chosen = int(np.searchsorted(np.cumsum(masses), uniform(stream), side="right"))
+    return draw_truncated(stream, D, rho, *parts[min(chosen, len(parts) - 1)])
+
+
+def run(region, A, b, w, v, stream):
+    """w drawn afresh on the line with direction v."""
+    D, rho = v @ A @ v, v @ (b - A @ w)
+    return w + draw_on(segments(region, w, v), D, rho, stream) * v
+
+
+def transition(problem, law, w, time, sweeps, lines, stream):
+    """A flight, sweeps and lines, or the other way round."""
+    n, region = len(w), problem.region
+
+    def velocity():
+        return law.root @ [normal(stream) for _ in range(n)]
+
+    def soar(w):
+        return fly(region, law.mu, law.Sigma, w, velocity(), time)[0]
+
+    def run_along_lines(w):
+        for _ in range(lines):
+            w = run(region, problem.A, problem.b, w, velocity(), stream)
+        return w
+
+    forwards = uniform(stream) < 0.5
+    w = soar(w) if forwards else run_along_lines(w)
+    for _ in range(sweeps):
+        w = sweep(problem, w, range(n) if forwards else range(n)[::-1], stream)
+    return run_along_lines(w) if forwards else soar(w)

@@ -1,5 +1,6 @@
 """Constraints with gates: one call from exact starts, for regions on raw and on gated weights."""
 
+import fenced_reference as reference
 import numpy as np
 import pytest
 from fenced_problems import REGIONS, Mover, Problem, exact
@@ -60,6 +61,25 @@ def test_one_call_keeps_exact_draws_exact(name, lower):
 def test_sheared_and_held_hits_are_exact_alone(name, held):
     """Whatever their mixture."""
     assert_holds(*one_call(Problem(REGIONS[name], -np.inf), seed=22, held=held), seed=22)
+
+
+@pytest.mark.parametrize("lower", [-np.inf, -0.3])
+@pytest.mark.parametrize("name", REGIONS)
+def test_transition_is_the_plain_one(name, lower):
+    """Full matrices with the same random numbers lead to the same states and weights."""
+    problem, rng = Problem(REGIONS[name], lower), np.random.default_rng(20)
+    _, states, code, w = exact(problem, 30, rng, draws=4000)
+    mover, flips = Mover(problem), 0
+    for s, x in zip(states[code], w, strict=True):
+        stream = seed_words(rng)
+        expected = reference.transition(problem, s, x, mover.clocks, stream.copy())
+        found = s.copy(), x.copy()
+        mover.move(*found, stream)
+        np.testing.assert_array_equal(found[0], expected[0])
+        # Contacts amplify rounding.
+        np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-6)
+        flips += (found[0] != s).sum()
+    assert flips > 10
 
 
 def integrate_closed_weights_out(mover):

@@ -84,6 +84,22 @@ def test_thin_regions_keep_exact_draws_exact(name, move):
     assert mover.rejected == 0
 
 
+@pytest.mark.parametrize("name", REGIONS)
+def test_transition_is_the_plain_one(name):
+    """A flight, sweeps where they are allowed, and two lines: the same random numbers, same w."""
+    rng, problem = np.random.default_rng(18), case(name)
+    mover, sweeps, moved = Mover(problem), 2 if name in CONVEX else 0, 0
+    for w in problem.exact(30, rng):
+        stream = seed_words(rng)
+        expected = reference.transition(problem, mover.law, w, 1.5, sweeps, 2, stream.copy())
+        found = w.copy()
+        mover.move(found, stream, time=1.5, sweeps=sweeps, lines=2)
+        # Contacts amplify rounding.
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+        moved += np.abs(found - w).max() > 0.01
+    assert moved > 25
+
+
 def test_sweeps_are_the_plain_ones():
     """Same random numbers, same weights as from b − Aw and Fw + g computed afresh for each."""
     rng = np.random.default_rng(19)
