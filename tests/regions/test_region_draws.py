@@ -88,8 +88,12 @@ def test_thin_regions_keep_exact_draws_exact(name, move):
 def test_transition_is_the_plain_one(name):
     """A flight, sweeps where they are allowed, and two lines: the same random numbers, same w."""
     rng, problem = np.random.default_rng(18), case(name)
-    mover, sweeps, moved = Mover(problem), 2 if name in CONVEX else 0, 0
-    for w in problem.exact(30, rng):
+    # Where a conditional mode is on a wall, rounding decides how a draw is made.
+    sweeps = 2 if name in CONVEX and name != "wall through the mode" else 0
+    mover, moved = Mover(problem), 0
+    # More where a line may have several segments: which is taken seldom turns on a small error.
+    starts = 30 if problem.region.is_convex else 200
+    for w in problem.exact(starts, rng):
         stream = seed_words(rng)
         expected = reference.transition(problem, mover.law, w, 1.5, sweeps, 2, stream.copy())
         found = w.copy()
@@ -97,7 +101,7 @@ def test_transition_is_the_plain_one(name):
         # Contacts amplify rounding.
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
         moved += np.abs(found - w).max() > 0.01
-    assert moved > 25
+    assert moved > 0.8 * starts
 
 
 def test_sweeps_are_the_plain_ones():
