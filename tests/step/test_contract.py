@@ -168,12 +168,13 @@ def test_warning_when_nothing_moves():
     assert "500" in found[0].message
 
 
-def test_undefined_states_bounce_with_a_warning():
+@pytest.mark.parametrize("augmentation", ["gaussian", "exponential"])
+def test_undefined_states_bounce_with_a_warning(augmentation):
     """A state whose log-density is not a number is never entered, and the user is told."""
     with pm.Model() as model:
         s = pm.Bernoulli("s", 0.5, shape=9)
         pm.Potential("root", pm.math.sqrt(3.5 - s.sum()))
-    step = ExactBinaryHMC(model=model)
+    step = ExactBinaryHMC(model=model, augmentation=augmentation)
     point, warned = model.initial_point(), 0
     for _ in range(200):
         point, (stats,) = step.step(point)

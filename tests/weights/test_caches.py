@@ -72,7 +72,8 @@ def test_rescaling_equals_a_new_gram_matrix():
     refresh_active(problem.block, active, s)
     gram = problem.block.gram
     gram.M.setflags(write=True)
-    rescale_gram(gram, 3.0, active.diagonal, active.pair[PAIR_M], active.rows, active.slots)
+    for scale in (0.7, 3.0):
+        rescale_gram(gram, scale, active.diagonal, active.pair[PAIR_M], active.rows, active.slots)
     refresh_active(problem.block, active, s)
     check(problem._replace(M=3.0 * problem.M), active, s, 1e-9)
     # Rows that were not remembered are read at the new scale.

@@ -78,9 +78,11 @@ def conditional_odds(problem, s, w, g):
     D = problem.A[j, j]
     rho = problem.b[j] - problem.M[j, others] @ w[others]
     Lambda, lam = (problem.block.coefficients[row, j] for row in (LAMBDA, LAM))
-    assert problem.upper[j] == np.inf
-    inside = stats.norm(rho / D, D**-0.5).logsf(problem.lower[j])
-    whole = stats.norm(lam / Lambda, Lambda**-0.5).logsf(problem.lower[j])
+    bounds = [problem.lower[j], problem.upper[j]]
+    inside, whole = (
+        np.log(np.diff(stats.norm(mean / precision, precision**-0.5).cdf(bounds)).item())
+        for precision, mean in ((D, rho), (Lambda, lam))
+    )
     gain = 0.5 * (rho**2 / D - lam**2 / Lambda + np.log(Lambda / D)) + inside - whole
     return problem.log_odds[g] + gain
 
@@ -110,11 +112,19 @@ def test_inclusion_odds_beside_a_truncated_weight(single):
                 assert odds[g] == pytest.approx(truth, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("lower", [-np.inf, -0.4])
-def test_inclusion_odds(lower):
+BOUNDS = {
+    "none": {},
+    "lower": {"lower": -0.4},
+    "gated lower": {"lower": [-np.inf, *[-0.4] * 4]},
+    "gated upper": {"upper": [np.inf, *[0.4] * 4]},
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_inclusion_odds(name):
     """Collapsed where nothing is truncated, given the other weights where something is."""
-    rng = np.random.default_rng(63)
-    problem = regression(rng, [-1, 0, 1, 2, 2], signal=0.3, N=9, lam=0.4, lower=lower)
+    rng, bounds = np.random.default_rng(63), BOUNDS[name]
+    problem = regression(rng, [-1, 0, 1, 2, 2], signal=0.3, N=9, lam=0.4, **bounds)
     mover = Mover(problem)
     for _ in range(10):
         s, w = feasible_start(problem, rng)
@@ -123,7 +133,7 @@ def test_inclusion_odds(lower):
         odds = np.empty(3)
         inclusion_log_odds(mover.prior, problem.block, mover.active, s, w, odds)
         for g in range(3):
-            if lower > -np.inf:
+            if bounds:
                 truth = conditional_odds(problem, s, w, g) if g < 2 else [-np.inf, np.inf][s[g]]
             else:
                 one, zero = s.copy(), s.copy()

@@ -109,6 +109,20 @@ def test_priors_that_couple_the_gates(transition, step):
     assert sum(crossings) > 20
 
 
+def test_the_papers_kernel_counts_contacts_and_what_bounds_prevent():
+    """Reflections, and crossings that would put a weight outside its bounds."""
+    rng = np.random.default_rng(25)
+    problem = regression(
+        rng, signal=0.3, N=12, **(PROBLEMS["slab bounds differ"] | {"Lambda": 4.0})
+    )
+    mover, stream = Mover(problem, CLOCKS["long"], transition=paper_transition), seed_words(rng)
+    s, w = feasible_start(problem, rng)
+    for _ in range(40):
+        mover.move(s, w, stream)
+    assert mover.attempts.contacts[0] > 0
+    assert mover.attempts.infeasible.sum() > 0
+
+
 @pytest.mark.parametrize("name", [name for name in PROBLEMS if name != "exponential"])
 @pytest.mark.parametrize("clocks", CLOCKS)
 def test_paper_transition_equals_the_hamiltonian_one(name, clocks):

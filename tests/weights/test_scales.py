@@ -11,7 +11,11 @@ from support.significance import assert_holds, reversibility_pvalue, uniform_pva
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.random_stream import exponential, seed_words, shuffle_front, uniform
 from pymc_exact_hmc.tapes.program import ALL
-from pymc_exact_hmc.weights.evidence import gather, log_density_of_scales
+from pymc_exact_hmc.weights.evidence import (
+    gather,
+    log_density_of_scales,
+    log_evidence_of_scales,
+)
 from pymc_exact_hmc.weights.slices import MOST_STEPS
 
 RNG = np.random.default_rng(20131209)
@@ -119,6 +123,18 @@ def test_a_weight_outside_its_bounds_is_impossible():
         state = np.array([s, 1, 1, 1], np.int8)
         setting = point | {"top_log__": np.asarray(np.log(bound))}
         assert np.isfinite(density(model, step, setting, state, w)) == possible
+
+
+@pytest.mark.parametrize("precision", [0.0, -1.0, np.inf, np.nan])
+def test_a_noise_precision_that_is_none_is_impossible(precision):
+    """Scales at which the noise has no precision get no density, not all of it."""
+    model = two_noises(lambda tau: pm.Normal("w", 0.5, tau, shape=D))
+    step = ExactBinaryHMC(model=model)
+    s, w = np.ones(D, np.int8), np.zeros(D + 1)
+    assert np.isfinite(density(model, step, model.initial_point(), s, w))
+    evidence = step._move.hyper._evidence
+    evidence.program.memory[evidence.noise[0]] = precision
+    assert log_evidence_of_scales(evidence, step._move.hyper._gathered) == -np.inf
 
 
 def test_scales_are_written_to_the_block():
