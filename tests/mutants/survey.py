@@ -52,7 +52,9 @@ def survey(options: argparse.Namespace) -> int:
         if i % parts != part - 1:
             continue
         tests = options.tests or killers(file, options.mode)
-        outcome = run_in_copy(file, edit.text, tests, keep_caches=options.mode == "kept")
+        outcome = run_in_copy(
+            file, edit.text, tests, keep_caches=options.mode == "kept", longest=options.longest
+        )
         survived = outcome.result == PASSED
         survivors += survived
         verdict = "SURVIVED" if survived else "killed"
@@ -70,6 +72,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="which")
     parser.add_argument("--mode", default="plain", choices=["plain", "kept", "compiled"])
     parser.add_argument("--share", default="1/1", help="for several processes: 1/2 and 2/2")
+    parser.add_argument("--longest", type=float, default=120, help="seconds for one edit")
     parser.add_argument("--tests", nargs="+", help="tests to run instead of those listed")
     options = parser.parse_args()
     wanted = "1" if options.mode == "plain" else "0"

@@ -78,11 +78,13 @@ def conditional_odds(problem, s, w, g):
     D = problem.A[j, j]
     rho = problem.b[j] - problem.M[j, others] @ w[others]
     Lambda, lam = (problem.block.coefficients[row, j] for row in (LAMBDA, LAM))
-    bounds = [problem.lower[j], problem.upper[j]]
-    inside, whole = (
-        np.log(np.diff(stats.norm(mean / precision, precision**-0.5).cdf(bounds)).item())
-        for precision, mean in ((D, rho), (Lambda, lam))
-    )
+    assert np.inf in (problem.upper[j], -problem.lower[j])
+
+    def log_inside(precision, mean):
+        law = stats.norm(mean / precision, precision**-0.5)
+        return law.logsf(problem.lower[j]) + law.logcdf(problem.upper[j])
+
+    inside, whole = log_inside(D, rho), log_inside(Lambda, lam)
     gain = 0.5 * (rho**2 / D - lam**2 / Lambda + np.log(Lambda / D)) + inside - whole
     return problem.log_odds[g] + gain
 
