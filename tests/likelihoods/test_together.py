@@ -71,7 +71,9 @@ def test_papers_kernel(family, slab):
     assert_holds(*compare(s, w, exact(family, slab, posterior)), seed=SEED)
 
 
-@pytest.mark.parametrize("augmentation", ["exponential", "box"])
+@pytest.mark.parametrize(
+    "augmentation", [pytest.param("exponential", marks=pytest.mark.slow), "box"]
+)
 def test_other_augmentations(augmentation):
     """Untruncated weights are integrated out given the latents, over any augmentation."""
     model = make_model("logit", "normal")

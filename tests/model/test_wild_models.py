@@ -55,7 +55,14 @@ def test_recognised_drops_are_those_of_the_model(case):
         assert ORDER.index(slowest) <= ORDER.index(FASTEST.get(case["id"], "separable"))
 
 
-@pytest.mark.parametrize("case", CORPUS, ids=IDS)
+LONG = {"ss_python_loop_columns", "sigmoid_belief_net", "ss_kaggle_sparse_logit"}
+"""Whose functions take long to compile."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, id=c["id"], marks=SLOW if c["id"] in LONG else ()) for c in CORPUS],
+)
 def test_every_model_takes_steps(case):
     """The step accepts the model, keeps inside its support, and leaves the others alone."""
     model = build(case)

@@ -104,7 +104,9 @@ def test_trajectories_of_a_draw_are_made_and_counted():
     assert min(hits[1]) > 1.5 * D
 
 
-@pytest.mark.parametrize("augmentation", ["exponential", "box"])
+@pytest.mark.parametrize(
+    "augmentation", ["exponential", pytest.param("box", marks=pytest.mark.slow)]
+)
 def test_other_augmentations_match_enumeration(augmentation):
     """Untruncated weights are integrated out, and any augmentation runs over what is left."""
     with pm.Model() as model:
@@ -246,6 +248,7 @@ def test_correlated_pairs_agree_between_chains():
     assert r_hat.max() < 1.01
 
 
+@pytest.mark.slow
 def test_start_under_a_prior_that_lets_in_hundreds():
     """Beta(1, 1) and 1 500 predictors: the way to a first draw does not pass all of them."""
     rng = np.random.default_rng(3)

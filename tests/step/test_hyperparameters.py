@@ -1,5 +1,7 @@
 """Scales and inclusion probabilities inside the step, against grids × enumeration."""
 
+import itertools
+
 import numpy as np
 import pymc as pm
 import pytest
@@ -34,15 +36,45 @@ def chain(model, names, draws=DRAWS, **options):
     return np.array(found)
 
 
-def log_evidence(columns, sigma, tau, **bounds):
-    """Return log p(y | s, σ, τ) for every state, up to a constant."""
-    states, p = exact_states(
-        columns, Y, sigma, mean=0.0, sd=tau, gate=range(columns.shape[1]),
-        log_prior=lambda s: 0.0, **bounds,
-    )  # fmt: skip
-    # exact_states normalises: the empty model's own likelihood brings the constant back.
+def log_evidence(columns, sigma, sd):
+    """Return log p(y | s, σ, τ) for every pair of scales and every state, up to a constant.
+
+    The precision X'X/σ² + 1/τ² of the weights that are on has the eigenvectors of X'X for all
+    scales.
+    """
+    states = np.array(list(itertools.product([0, 1], repeat=columns.shape[1])))
     empty = -0.5 * Y @ Y / sigma**2 - N * np.log(sigma)
-    return states, np.log(p) - np.log(p[0]) + empty
+    found = np.repeat(empty[:, None], len(states), axis=1)
+    for k, s in enumerate(states):
+        on = columns[:, s == 1]
+        eigenvalues, vectors = np.linalg.eigh(on.T @ on)
+        slope = vectors.T @ (on.T @ Y)
+        precision = eigenvalues / sigma[:, None] ** 2 + 1 / sd[:, None] ** 2
+        gain = (slope / sigma[:, None] ** 2) ** 2 / precision - np.log(precision)
+        found[:, k] += 0.5 * gain.sum(axis=1) - s.sum() * np.log(sd)
+    return states, found
+
+
+def log_evidence_within(columns, sigma, sd, bounds):
+    """Return the same for weights within bounds, one pair of scales after the other."""
+    found = []
+    for x, t in zip(sigma, sd, strict=True):
+        states, p = exact_states(
+            columns, Y, x, mean=0.0, sd=t, gate=range(columns.shape[1]),
+            log_prior=lambda s: 0.0, **bounds,
+        )  # fmt: skip
+        # exact_states normalises: the empty model's own likelihood brings the constant back.
+        found.append(np.log(p) - np.log(p[0]) - 0.5 * Y @ Y / x**2 - N * np.log(x))
+    return states, np.array(found)
+
+
+def test_evidences_agree():
+    """Those by eigenvectors, and those of the enumeration that other tests use."""
+    sigma, sd = np.array([0.5, 1.3, 2.0]), np.array([0.1, 1.0, 9.0])
+    states, found = log_evidence(X, sigma, sd)
+    same, expected = log_evidence_within(X, sigma, sd, {})
+    np.testing.assert_array_equal(states, same)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def truth(
@@ -50,21 +82,17 @@ def truth(
 ):
     """Return E of (s, log σ, log²σ, log τ, log²τ, a, s·log τ) by grid × enumeration."""
     d = columns.shape[1]
-    rows, log_w = [], []
-    for u in log_sigma:
-        for v in log_tau:
-            sigma, tau = np.exp(u), np.exp(v)
-            states, evidence = log_evidence(columns, sigma, slab_of(tau, sigma), **bounds)
-            k = states.sum(axis=1)
-            weight = evidence + betaln(alpha + k, beta + d - k) + log_prior(sigma, tau) + u + v
-            a = (alpha + k) / (alpha + beta + d)
-            ones = np.ones(len(states))
-            rows.append(
-                np.column_stack([states, u * ones, u * u * ones, v * ones, v * v * ones, a, k * v])
-            )
-            log_w.append(weight)
-    log_w = np.concatenate(log_w)
-    return np.exp(log_w - logsumexp(log_w)) @ np.concatenate(rows)
+    u, v = (grid.ravel() for grid in np.meshgrid(log_sigma, log_tau, indexing="ij"))
+    sigma, tau = np.exp(u), np.exp(v)
+    scales = columns, sigma, slab_of(tau, sigma)
+    states, evidence = log_evidence_within(*scales, bounds) if bounds else log_evidence(*scales)
+    k = states.sum(axis=1)
+    log_w = evidence + betaln(alpha + k, beta + d - k) + (log_prior(sigma, tau) + u + v)[:, None]
+    p = np.exp(log_w - logsumexp(log_w))
+    of_scales, of_states = p.sum(axis=1), p.sum(axis=0)
+    a = of_states @ (alpha + k) / (alpha + beta + d)
+    scales = [of_scales @ x for x in (u, u * u, v, v * v)]
+    return np.array([*(of_states @ states), *scales, a, v @ p @ k])
 
 
 def features(draws, d):
