@@ -16,6 +16,7 @@ from pymc_exact_hmc.weights.workspace import SLAB_TIME, SLAB_V, SLAB_W, Clocks
 
 INF = np.inf
 GROUPED = [-1, 0, 1, 2, 2, 3, -1, 4]
+TRIPLE = [-1, 0, 0, 0, 1, 2, 2]
 
 PROBLEMS = {
     "untruncated": {"gate": range(6), "lam": 0.4},
@@ -28,6 +29,7 @@ PROBLEMS = {
         "lower": [-INF, 0, 0, -1, -1, -INF, 0, -1],
         "upper": [4.0, 1.0, 2.0, 3.0, 2.5, INF, 1.5, 0.8],
     },
+    "group of three": {"gate": TRIPLE, "lam": 0.4},
     "slab bounds differ": {"gate": range(5), "lower": 0.0, "slab_lower": -INF},
 }
 CLOCKS = {"default": Clocks(held=0.5), "long": Clocks(w_time=7.0, fewest=2.1, most=2.9)}
@@ -58,7 +60,7 @@ def test_sheared_transition_equals_the_reference(name, clocks):
     assert sum(crossings) > 20
 
 
-@pytest.mark.parametrize("name", ["untruncated", "groups", "slab bounds differ"])
+@pytest.mark.parametrize("name", ["untruncated", "groups", "group of three", "slab bounds differ"])
 def test_energies_of_the_papers_crossings(name):
     """What opening and closing cost is the difference of two Hamiltonians on full matrices."""
     rng = np.random.default_rng(24)
