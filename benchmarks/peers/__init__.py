@@ -81,17 +81,20 @@ PEERS = {
         "pymc_default", "pymc", is_any,
         {None: (500, 300), "64 × 6830": (50, 50), "200 × 1000": (200, 200),
          "1D Ising, d = 400": (800, 50), "2D Ising, 32 × 32": (300, 50),
-         "mixture, 1000 labels": (250, 150)},
+         "probit, 500 × 50": (4000, 500), "logit, 500 × 50": (4000, 500),
+         "mixture, 1000 labels": (1500, 300)},
     ),
     "NumPyro DiscreteHMCGibbs": Peer(
         "numpyro_gibbs", "numpyro", is_any,
         {None: (200, 100), "64 × 6830": (20, 20), "200 × 1000": (100, 50),
-         "1D Ising, d = 400": (500, 100), "2D Ising, 32 × 32": (300, 100)},
+         "1D Ising, d = 400": (500, 100), "2D Ising, 32 × 32": (300, 100),
+         "probit, 500 × 50": (2000, 200), "logit, 500 × 50": (2000, 200)},
     ),
     "NumPyro MixedHMC": Peer(
         "numpyro_mixed", "numpyro", is_any,
         {None: (200, 100), "64 × 6830": (20, 20), "200 × 1000": (100, 50),
-         "1D Ising, d = 400": (500, 100), "2D Ising, 32 × 32": (300, 100)},
+         "1D Ising, d = 400": (500, 100), "2D Ising, 32 × 32": (300, 100),
+         "probit, 500 × 50": (2000, 200), "logit, 500 × 50": (2000, 200)},
     ),
     "millipede": Peer(
         "millipede_tempered", "millipede polyagamma torch", is_unbounded,
