@@ -12,6 +12,7 @@ from pytensor import Mode
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import toposort
+from pytensor.tensor.basic import MakeVector
 from pytensor.tensor.math import Prod, Sum
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
@@ -89,11 +90,16 @@ def _relax(outputs: Sequence[Tensor], replacements: dict[Tensor, Tensor]) -> lis
     for node in toposort(outputs):
         if new.keys().isdisjoint(node.inputs):
             continue
-        # A sum of whole numbers insists on adding up whole numbers.
-        op = type(node.op)(axis=node.op.axis) if isinstance(node.op, Sum | Prod) else node.op
-        relaxed = op.make_node(*[new.get(x, x) for x in node.inputs])
+        relaxed = _without_type(node.op).make_node(*[new.get(x, x) for x in node.inputs])
         new.update(zip(node.outputs, relaxed.outputs, strict=True))
     return [new.get(x, x) for x in outputs]
+
+
+def _without_type(op: Any) -> Any:
+    """Return an operation that does not insist on whole numbers."""
+    if isinstance(op, Sum | Prod):
+        return type(op)(axis=op.axis)
+    return MakeVector("float64") if isinstance(op, MakeVector) else op
 
 
 def light_tape(outputs: list[Tensor], point: Point) -> Tape | None:

@@ -232,10 +232,12 @@ def _fit_all(density, states, rng):
 
 def exact_starts(truth, rng, size):
     """Return indices of about ``size`` draws and their new weights, nearly all the same."""
-    w = truth.weights[: min(len(truth.weights), 40 * size)]
+    # The draws of a truth may be in the order of their states.
+    among = rng.permutation(len(truth.weights))[: 40 * size]
+    w = truth.weights[among]
     low, high = 1e-12, w.max() * len(w)
     for _ in range(80):
         c = np.sqrt(low * high)
         low, high = (c, high) if np.minimum(1, w / c).sum() > size else (low, c)
     kept = np.flatnonzero(rng.random(len(w)) < np.minimum(1, w / c))
-    return kept, np.maximum(w[kept], c) / c
+    return among[kept], np.maximum(w[kept], c) / c

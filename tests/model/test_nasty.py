@@ -265,6 +265,18 @@ def several_variables_in_one_potential():
     pm.Potential("a", b * ((u @ v) * np.array([1.0, -2.0])).sum() + w * v.sum() * b)
 
 
+@nasty("quadratic", {"b": 0.7}, {"b": -1.2})
+def scalars_stacked_under_a_random_coupling():
+    s, b = pt.stack([pm.Bernoulli(f"s{j}", 0.4) for j in range(3)]), pm.Normal("b")
+    pm.Potential("a", b * s[0] * s[-1])
+
+
+@nasty("multilinear", {"b": 0.7}, {"b": -1.2})
+def product_of_many_scalars():
+    s, b = pt.stack([pm.Bernoulli(f"s{j}", 0.4) for j in range(9)]), pm.Normal("b")
+    pm.Potential("a", b * pt.prod(2 * s - 1))
+
+
 @pytest.mark.parametrize("name", NASTY)
 def test_every_drop_is_that_of_the_model(name):
     """Δ_j of the energy equals the difference of model.logp(), for all other variables' values."""
