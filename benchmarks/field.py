@@ -142,6 +142,11 @@ def tell(line, seconds):
     note(f"{line.case}, seed {line.seed}, {line.peer}: {outcome} ({seconds:.0f} s)")
 
 
+def place(line):
+    """Return where a line stands: by case and peer as they are listed, then by seed."""
+    return list(CASES).index(line.case), list(PEERS).index(line.peer), line.seed
+
+
 def write_lines(lines, path):
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
@@ -179,7 +184,7 @@ def main():
             new = task.result()
             fresh = {(line.case, line.peer) for line in new}
             known = [old for old in known if (old.case, old.peer) not in fresh] + new
-            known.sort(key=lambda line: list(CASES).index(line.case))
+            known.sort(key=place)
             write_lines(known, path)
             write_record(options.output, "field", record)
     text = f"{caption(record)}\n\n{tables(known)}\n"
