@@ -36,7 +36,7 @@ def _short_runs(monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.parametrize("page", map(marked, WITH_CODE))
+@pytest.mark.parametrize("page", [marked(page) for page in WITH_CODE])
 @pytest.mark.usefixtures("_short_runs")
 def test_python_blocks_run(page):
     """The blocks run in order, and print what the page says they print."""

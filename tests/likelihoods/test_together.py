@@ -61,7 +61,10 @@ def test_likelihoods_of_different_families_share_weights(truncated):
     assert_holds(*compare(s, w, answer), seed=SEED)
 
 
-@pytest.mark.parametrize("family", ["logit", "student", "censored"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("family", [pytest.param("logit", marks=SLOW), "student", "censored"])
 @pytest.mark.parametrize("slab", ["normal", "half-normal"])
 def test_papers_kernel(family, slab):
     """Given the latents the paper's own kernel moves indicators and weights."""
@@ -71,9 +74,8 @@ def test_papers_kernel(family, slab):
     assert_holds(*compare(s, w, exact(family, slab, posterior)), seed=SEED)
 
 
-@pytest.mark.parametrize(
-    "augmentation", [pytest.param("exponential", marks=pytest.mark.slow), "box"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("augmentation", ["exponential", "box"])
 def test_other_augmentations(augmentation):
     """Untruncated weights are integrated out given the latents, over any augmentation."""
     model = make_model("logit", "normal")

@@ -273,11 +273,8 @@ def a_constraint_and_a_noise_that_is_random():
 FAST = (
     "a_constraint_and_a_noise_that_is_random",
     "bound_that_is_random",
-    "a_unit_for_each_group",
     "a_scale_as_unit_and_noise",
-    "a_matrix_of_responses",
     "two_gates_in_two_likelihoods",
-    "an_indicator_that_is_a_gate_and_a_cause",
     "gates_partly_observed",
     "a_potential_of_scale_and_indicators",
 )

@@ -32,7 +32,7 @@ FASTEST = {
 """The slowest form that each model should need; the others are separable or listed as any."""
 ANY = {"ss_python_loop_columns", "ss_kaggle_sparse_logit", "ss_two_branches_noncentred"}
 ANY |= {"ss_bsts_local_level"}
-FAST = {"knapsack_potential", "cpt_table_lookup", "ising_image_denoise", "sign_and_zero_product"}
+FAST = {"knapsack_potential", "cpt_table_lookup", "ising_image_denoise"}
 FAST |= {"ss_mult_deterministic", "bmh_privacy_algorithm"}
 """Whose posteriors the fast suite looks at: one of each form."""
 SLOW = pytest.mark.slow
@@ -55,13 +55,13 @@ def test_recognised_drops_are_those_of_the_model(case):
         assert ORDER.index(slowest) <= ORDER.index(FASTEST.get(case["id"], "separable"))
 
 
-LONG = {"ss_python_loop_columns", "sigmoid_belief_net", "ss_kaggle_sparse_logit"}
-"""Whose functions take long to compile."""
+STEPS = FAST | {"ss_two_branches_noncentred", "occupancy_two_likelihoods"}
+"""Which the fast suite makes take steps; all of them are recognised above."""
 
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(c, id=c["id"], marks=SLOW if c["id"] in LONG else ()) for c in CORPUS],
+    [pytest.param(c, id=c["id"], marks=() if c["id"] in STEPS else SLOW) for c in CORPUS],
 )
 def test_every_model_takes_steps(case):
     """The step accepts the model, keeps inside its support, and leaves the others alone."""

@@ -50,8 +50,16 @@ def velocity(Sigma, P, moving, stream):
     return v
 
 
+class Counts:
+    """What happened in a call."""
+
+    def __init__(self):
+        self.hits = self.crossings = self.contacts = 0
+
+
 def transition(problem, s, w, clocks, stream):
-    """Return s and w after one call."""
+    """Return s and w after one call, and what happened in it."""
+    counts = Counts()
     region, own = problem.whole()
     s, w, moving = s.copy(), w.copy(), carried(region, own)
     P = [i for i in range(4) if GATE[i] < 0 or s[GATE[i]] == 1]
@@ -59,7 +67,9 @@ def transition(problem, s, w, clocks, stream):
     def soar(w):
         mu, Sigma, _ = gaussian(s, P, moving, w)
         v = velocity(Sigma, P, moving, stream)
-        return plain.fly(view(region, s), mu, Sigma, w, v, clocks.w_time)[0]
+        w, _, contacts = plain.fly(view(region, s), mu, Sigma, w, v, clocks.w_time)
+        counts.contacts += contacts
+        return w
 
     def run(w):
         if not len(region.Q) and not (region.product >= 0).any():
@@ -70,16 +80,16 @@ def transition(problem, s, w, clocks, stream):
     first = uniform(stream) < 0.5
     if first:
         w = run(soar(w))
-    w = hit_walls(region, s, w, P, clocks, stream)
+    w = hit_walls(region, s, w, P, clocks, stream, counts)
     if not first:
         w = soar(run(w))
     for i in range(4):
         if i not in P and not moving[i]:
             w[i] = draw_truncated(stream, LAMBDA[i], LAM[i], problem.lower, np.inf)
-    return s, w
+    return s, w, counts
 
 
-def hit_walls(region, s, w, P, clocks, stream):
+def hit_walls(region, s, w, P, clocks, stream, counts):
     """Hits with w where it is; s and P change in place."""
     order = np.empty(3, np.int32)
     shuffle_front(stream, order, 3)
@@ -89,9 +99,11 @@ def hit_walls(region, s, w, P, clocks, stream):
     for cycle in range(int(half_turns) + 1):
         for k in range(3):
             if cycle + sums[k] / sums[3] <= half_turns:
-                held = uniform(stream) < clocks.held
+                held, before = uniform(stream) < clocks.held, s.copy()
                 drop, w = hit(region, s, w, P, order[k], held, energies[k], stream)
                 energies[k] += drop
+                counts.hits += 1
+                counts.crossings += int((s != before).any())
     return w
 
 

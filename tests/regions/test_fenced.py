@@ -73,12 +73,15 @@ def test_transition_is_the_plain_one(name, lower):
     for s, x in zip(states[code], w, strict=True):
         # A new one each time: the seats of the weights have no history.
         mover, stream = Mover(problem), seed_words(rng)
-        expected = reference.transition(problem, s, x, mover.clocks, stream.copy())
+        *expected, counts = reference.transition(problem, s, x, mover.clocks, stream.copy())
         found = s.copy(), x.copy()
         mover.move(*found, stream)
         np.testing.assert_array_equal(found[0], expected[0])
         # Contacts amplify rounding.
         np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-6)
+        assert mover.tally.hits[0] == counts.hits
+        assert mover.tally.crossings[0] == mover.tally.per_wall.sum() == counts.crossings
+        assert mover.attempts.contacts[0] == counts.contacts
         flips += (found[0] != s).sum()
     assert flips > 10
 

@@ -1,5 +1,7 @@
 """The compiled transitions equal plain-NumPy ones that remember nothing."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 import reference
@@ -37,14 +39,24 @@ CLOCKS = {"default": Clocks(held=0.5), "long": Clocks(w_time=7.0, fewest=2.1, mo
 
 def compare(problem, clocks, transition, step, rng, calls=12):
     """Make a few calls of both; return the number of crossings."""
-    mover = Mover(problem, clocks, transition=transition)
+    mover, hits = Mover(problem, clocks, transition=transition), []
     s, w = feasible_start(problem, rng)
+    plain_times = reference.hit_times
+
+    def counting(*arguments):
+        found = plain_times(*arguments)
+        hits.append(len(found[0]))
+        return found
+
     for _ in range(calls):
         stream = seed_words(rng)
-        expected_s, expected_w = step(problem, s, w, stream.copy(), clocks)
+        with mock.patch.object(reference, "hit_times", counting):
+            expected_s, expected_w = step(problem, s, w, stream.copy(), clocks)
         mover.move(s, w, stream, fresh=True)
         np.testing.assert_array_equal(s, expected_s)
         np.testing.assert_allclose(w, expected_w, rtol=1e-7, atol=1e-8)
+    assert mover.tally.hits[0] == sum(hits)
+    assert mover.tally.per_wall.sum() == mover.tally.crossings[0]
     return mover.tally.crossings[0]
 
 
@@ -111,13 +123,14 @@ def test_priors_that_couple_the_gates(transition, step):
     assert sum(crossings) > 20
 
 
-def test_the_papers_kernel_counts_contacts_and_what_bounds_prevent():
+@pytest.mark.parametrize("transition", [sheared_transition, paper_transition])
+def test_contacts_and_what_bounds_prevent_are_counted(transition):
     """Reflections, and crossings that would put a weight outside its bounds."""
     rng = np.random.default_rng(25)
     problem = regression(
         rng, signal=0.3, N=12, **(PROBLEMS["slab bounds differ"] | {"Lambda": 4.0})
     )
-    mover, stream = Mover(problem, CLOCKS["long"], transition=paper_transition), seed_words(rng)
+    mover, stream = Mover(problem, CLOCKS["long"], transition=transition), seed_words(rng)
     s, w = feasible_start(problem, rng)
     for _ in range(40):
         mover.move(s, w, stream)
