@@ -1,6 +1,7 @@
 """The verdict on the model of a seed and, if it fails, the plainest model that fails alike."""
 
 import time
+import traceback
 from typing import NamedTuple
 
 from .check import Verdict, judge
@@ -20,7 +21,11 @@ class Judged(NamedTuple):
 def judged(seed: int, most: int) -> Judged:
     """Judge one model; if it fails, look for a plainer one among at most so many."""
     description, start = describe(seed), time.process_time()
-    verdict = judge(description)
+    try:
+        verdict = judge(description)
+    except Exception:
+        # A truth that cannot be had is a fault, too, and must not end a run of thousands.
+        return Judged(seed, Verdict("error", traceback.format_exc()), 0.0, str(description))
     seconds = time.process_time() - start
     report = failure(description, verdict, most) if verdict.failed else ""
     return Judged(seed, verdict, seconds, report)

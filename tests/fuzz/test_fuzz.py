@@ -7,7 +7,7 @@ import pytest
 
 from pymc_exact_hmc import ExactBinaryHMC
 
-from .check import judge, judge_step
+from .check import judge, judge_model, judge_step
 from .description import Description, describe, grammar
 from .shrink import shrink
 
@@ -33,6 +33,15 @@ def test_sampled_exactly_or_refused(seed):
 def test_more_models(seed):
     """The same for more models."""
     test_sampled_exactly_or_refused(seed)
+
+
+def test_a_model_without_indicators_is_judged():
+    """Truncated weights alone have one state, the empty one."""
+    with pm.Model() as model:
+        w = pm.HalfNormal("w", 1.0, shape=2)
+        pm.Normal("y", w.sum(), 1.0, observed=0.5)
+    verdict = judge_model(model, {})
+    assert verdict.kind == "exact", verdict
 
 
 def test_a_description_is_a_model():

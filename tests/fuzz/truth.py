@@ -194,7 +194,8 @@ def _mixture(x, w, rng):
 def integrate(model, seed, draws=30_000):
     """Return the truth of a model, or None if it could not be found to any use."""
     density, rng = Density(model), np.random.default_rng(seed)
-    states = np.array(list(itertools.product([0, 1], repeat=density.d))).reshape(-1, density.d)
+    every = list(itertools.product([0, 1], repeat=density.d))
+    states = np.array(every, int).reshape(len(every), density.d)
     if density.n == 0:
         log_p = density(states, np.zeros((len(states), 0)))
         probability = np.exp(log_p - logsumexp(log_p))
