@@ -46,6 +46,9 @@ class Density:
         self._run = pytensor.function(
             list(batched.values()), log_p, mode=INTERPRETED, on_unused_input="ignore"
         )
+        self._one = pytensor.function(
+            values, model.logp(), mode=INTERPRETED, on_unused_input="ignore"
+        )
         self._names = [v.name for v in values]
         self.d = int(sum(start[n].size for n in self.binaries))
         self.n = int(sum(start[n].size for n in self.others))
@@ -72,8 +75,13 @@ class Density:
 
     def __call__(self, s, x):
         batch = self.points(s, x)
+        arrays = [batch[n] for n in self._names]
         with np.errstate(all="ignore"):
-            log_p = np.asarray(self._run(*[batch[n] for n in self._names]), float)
+            try:
+                log_p = np.asarray(self._run(*arrays), float)
+            except ValueError:
+                # Masks that select another number of entries at each point have no batches.
+                log_p = np.array([self._one(*point) for point in zip(*arrays, strict=True)])
         log_p = np.broadcast_to(log_p, (len(s),))
         return np.where(np.isfinite(log_p), log_p, -np.inf)
 
