@@ -52,7 +52,7 @@ def judge_model(model, options, seed=1, *, starts=STARTS, steps=STEPS):
     """Judge a model with the given options of the step."""
     try:
         step = ExactBinaryHMC(model=model, **options)
-    except ValueError as error:
+    except (ValueError, SamplingError) as error:
         return _refusal(error)
     except Exception:
         return Verdict("error", traceback.format_exc())
