@@ -35,8 +35,11 @@ def classify(
 ) -> list[NoiseClass]:
     """Group the rows of a likelihood by their precisions at several settings.
 
-    A single precision stands for all ``size`` rows.
+    A single precision stands for all ``size`` rows. Without rows, as where all data are missing,
+    there is nothing to group.
     """
+    if size == 0:
+        return []
     whole = [np.broadcast_to(p, size) for p in precisions]
     everything = np.arange(size)
     if precisions[0].size == 1:

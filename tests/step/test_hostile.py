@@ -328,3 +328,21 @@ def test_switched_off_by_a_number():
         on = gamma * np.array([1, 0, 1])
         pm.Normal("y", X @ (pt.as_tensor(on) * w), 0.9, observed=Y)
     assert_exact(model)
+
+
+def test_a_likelihood_whose_data_are_all_missing():
+    """It says nothing about the weights beside the values that are imputed."""
+    X = np.array([[-1.15, 1.43], [0.3, 0.5]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pm.exceptions.ImputationWarning)
+        with pm.Model() as model:
+            gamma = pm.Bernoulli("gamma", 0.4, shape=2)
+            w = pm.Normal("w", 0, 1.5, shape=2)
+            sigma = np.array([0.5, 0.8])
+            pm.Normal("y", X @ (gamma * w), sigma, observed=np.ma.masked_invalid([np.nan] * 2))
+            pm.Normal("z", gamma[0] * w[0], 0.9, observed=0.4)
+    step, point = ExactBinaryHMC(model=model), model.initial_point()
+    assert "w" in [v.name for v in step.vars]
+    for _ in range(20):
+        point, _ = step.step(point)
+    assert np.isfinite(model.compile_logp()(point))
