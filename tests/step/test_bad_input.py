@@ -75,6 +75,21 @@ def test_observed_variable_given():
         ExactBinaryHMC([model["y"]], model=model)
 
 
+@pytest.mark.parametrize("name", ["y", "twice", "tilt"])
+def test_what_is_no_free_variable_is_named(name):
+    """Observed variables, deterministics and potentials are not taken for unknown names."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5)
+        pm.Bernoulli("y", 0.2 + 0.5 * s, observed=1)
+        pm.Deterministic("twice", 2 * s)
+        pm.Potential("tilt", 0.3 * s)
+    for given in (name, model[name]):
+        with pytest.raises(
+            ValueError, match=f"{name}'? is not a free variable of the model: nothing"
+        ):
+            ExactBinaryHMC([given], model=model)
+
+
 def test_empty_list():
     """An empty list of variables is refused."""
     with pytest.raises(ValueError, match=r"vars is empty|No free random variables"):
