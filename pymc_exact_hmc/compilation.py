@@ -40,11 +40,14 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: str = "never")
     """Compile ``function`` with a disk cache that is valid for these sources only.
 
     Kernels allocate nothing, so reference counting is left out: counting every array that
-    is taken out of a ``NamedTuple`` costs four times the rest of a wall hit.
+    is taken out of a ``NamedTuple`` costs four times the rest of a wall hit. None is called
+    from C, so wrappers for that are left out: they are a twentieth of compilation.
     """
     if function is None:
         return partial(kernel, inline=inline)
-    compiled = numba.njit(cache=True, error_model="numpy", inline=inline, _nrt=False)
+    compiled = numba.njit(
+        cache=True, error_model="numpy", inline=inline, _nrt=False, no_cfunc_wrapper=True
+    )
     dispatcher = compiled(function)
     # Without compilation njit returns the function itself, which has no cache.
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)

@@ -3,6 +3,8 @@ import os
 # On its first import of a day ArviZ 0.23 writes a file, which fails when two test workers do it
 # at once. This file is read before the workers start.
 import arviz  # noqa: F401
+import pytensor
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -18,6 +20,20 @@ def pytest_collection_modifyitems(items):
         return LAST.index(folder) + 1 if folder in LAST else 0
 
     items.sort(key=rank)
+
+
+# Folders whose models are many and small: compiling their graphs takes longer than all else that
+# is done with them. Everywhere else graphs are compiled as for a user.
+INTERPRETED = ("model", "likelihoods")
+
+
+@pytest.fixture(autouse=True)
+def graphs_of_many_models_are_interpreted(request):
+    if request.path.parent.name not in INTERPRETED:
+        yield
+        return
+    with pytensor.config.change_flags(linker="py", cxx=""):
+        yield
 
 
 # The same cases in every run; the first one pays for compilation, so there is no deadline.

@@ -6,6 +6,7 @@ first-class function, so that the kernels that call it are compiled once for all
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ import numba
 import numpy as np
 import pytensor.tensor as pt
 from numba import types
+from numba.core.errors import NumbaPerformanceWarning
 from pymc.pytensorf import compile as compile_pymc
 from pytensor.compile.mode import get_mode
 from pytensor.graph.basic import Variable
@@ -92,7 +94,10 @@ class CompiledTerm:
         if self._wrapped is None:
             data = tuple(cell.storage[0] for cell in self.function.input_storage[2:])
             wrapper = _wrap_gradient if self.gradient else _wrap_value
-            self._wrapped = wrapper(self.function.vm.jit_fn, data), data
+            with warnings.catch_warnings():
+                # Of PyTensor's own products, which nobody can change here.
+                warnings.simplefilter("ignore", NumbaPerformanceWarning)
+                self._wrapped = wrapper(self.function.vm.jit_fn, data), data
         wrapped: tuple[Callable[..., float], tuple[Any, ...]] = self._wrapped
         return wrapped
 

@@ -11,13 +11,7 @@ from blocks import blocks, run_page
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 WITH_CODE = [page for page in PAGES if "```python\n" in page.read_text()]
-FAST = ("README.md", "start.md")
-"""The others are slow in sum; continuous integration runs them beside the fast suite."""
 DRAWS = 40
-
-
-def marked(page):
-    return pytest.param(page, id=page.name, marks=[] if page.name in FAST else pytest.mark.slow)
 
 
 @pytest.fixture
@@ -36,7 +30,9 @@ def _short_runs(monkeypatch):
     plt.close("all")
 
 
-@pytest.mark.parametrize("page", [marked(page) for page in WITH_CODE])
+# Slow in sum: continuous integration runs them in a part of its own.
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
 @pytest.mark.usefixtures("_short_runs")
 def test_python_blocks_run(page):
     """The blocks run in order, and print what the page says they print."""

@@ -18,6 +18,8 @@ ALPHA = 1e-6
 """Probability that a model sampled rightly is reported, shared out over what is compared."""
 STARTS = 300
 STEPS = 8
+TURNS = 2
+"""Chains that take turns in one step, so that what it remembers is of another point."""
 FEWEST = 25
 """Expected starts in which a comparison must show for the normal law to hold."""
 LEAST_EFFICIENCY = 0.05
@@ -94,15 +96,16 @@ def _compare(step, density, truth, rng, starts, steps):
     step.stop_tuning()
     visited = np.empty((steps, len(chosen), density.d), int)
     others = np.empty((steps, len(chosen), density.n))
-    for i in range(len(chosen)):
-        point = {name: np.array(rows[i]) for name, rows in first.items()}
+    for i in range(0, len(chosen), TURNS):
+        together = range(i, min(i + TURNS, len(chosen)))
+        paths = [[{name: np.array(rows[k]) for name, rows in first.items()}] for k in together]
         step.set_rng(rng)
         step.calls = 1  # a start that was chosen: none is to be drawn
-        points = []
         for _ in range(steps):
-            point, _ = step.step(point)
-            points.append(point)
-        visited[:, i], others[:, i] = density.flat(points)
+            for path in paths:
+                path.append(step.step(path[-1])[0])
+        for k, path in zip(together, paths, strict=True):
+            visited[:, k], others[:, k] = density.flat(path[1:])
     outside = density(visited[-1], others[-1]) == -np.inf
     if outside.any():
         return Verdict("wrong", f"{outside.sum()} of {len(outside)} chains ended where p = 0")

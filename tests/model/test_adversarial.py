@@ -270,16 +270,56 @@ def a_constraint_and_a_noise_that_is_random():
     pm.Normal("y", X @ weights, sigma, observed=Y)
 
 
+@adversarial
+def a_unit_around_a_switch():
+    tau, u = pm.LogNormal("tau", 0.0, 0.4), pm.Normal("u", 0, 1, shape=2)
+    pm.Normal("y", X @ (tau * pt.switch(gates(), u, 0.0)), 0.8, observed=Y)
+
+
+@adversarial
+def a_unit_around_a_switch_to_a_number():
+    tau, u = pm.LogNormal("tau", 0.0, 0.4), pm.Normal("u", 0, 1, shape=2)
+    pm.Normal("y", X @ (tau * pt.switch(gates(), u, 0.6)), 0.8, observed=Y)
+
+
+@adversarial
+def two_noises_that_are_random():
+    w = gates() * pm.Normal("w", 0, 1.2, shape=2)
+    pm.Normal("y", X @ w, pm.LogNormal("sigma", 0, 0.4), observed=Y)
+    pm.Normal("z", X[:3] @ w[::-1], pm.LogNormal("rho", 0, 0.5), observed=Y[2:])
+
+
+@adversarial
+def a_constraint_without_indicators_and_a_noise_that_is_random():
+    w = pm.Normal("w", 0, 1.2, shape=2)
+    pm.Potential("cap", pt.switch(w.sum() <= 0.8, 0, -np.inf))
+    pm.Normal("y", X @ w, pm.LogNormal("sigma", -0.3, 0.5), observed=Y)
+
+
+@adversarial
+def a_constraint_that_is_random():
+    w, cap = pm.Normal("w", 0, 1.2, shape=2), pm.Gamma("cap", 3, 3)
+    pm.Potential("below", pt.switch(w.sum() <= cap, 0, -np.inf))
+    pm.Normal("y", X @ w, 0.8, observed=Y)
+
+
 FAST = (
+    "two_noises_that_are_random",
+    "a_constraint_without_indicators_and_a_noise_that_is_random",
+    "a_constraint_that_is_random",
+    "a_unit_around_a_switch",
+    "a_unit_around_a_switch_to_a_number",
     "a_constraint_and_a_noise_that_is_random",
     "bound_that_is_random",
     "a_scale_as_unit_and_noise",
     "two_gates_in_two_likelihoods",
     "gates_partly_observed",
     "a_potential_of_scale_and_indicators",
+    "noise_of_a_multivariate_response_is_random",
+    "correlation_of_a_multivariate_response_is_random",
 )
 OPTIONS = {
-    "noise_of_a_multivariate_response_is_random": {"augmentation": "box"},
+    "a_unit_for_each_group": {"augmentation": "box"},
     "gates_shared_by_two_likelihoods": {"augmentation": "exponential"},
     "a_scale_in_slab_and_noise": {"augmentation": "box"},
     "a_matrix_of_gates": {"kernel": "paper"},

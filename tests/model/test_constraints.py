@@ -97,6 +97,7 @@ UNREADABLE = {
     "not and": (lambda w: pt.switch(pt.and_(w[0] > 0, w[1] > 0), -INF, 0), "'or'"),
     "equal": (lambda w: pt.switch(pt.eq(w[0], 0), 0, -INF), "equality"),
     "soft": (lambda w: pt.switch(w[0] > 0, 0, -1e10), "neither side is -inf"),
+    "random": (lambda w: pt.switch(w[0] > 0, 0, pm.Normal("u")), "neither side is -inf"),
     "maximum": (lambda w: pt.switch(pt.max(w) <= 1, 0, -INF), "not linear, quadratic"),
     "cubic": (lambda w: pt.switch(w[0] ** 3 <= w[1], 0, -INF), "not linear, quadratic"),
     "absolute": (lambda w: pt.switch(pt.abs(w[0]) <= 1, 0, -INF), "not linear, quadratic"),

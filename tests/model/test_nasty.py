@@ -9,6 +9,7 @@ from support.models import forms_of, worst_error
 TOLERANCE = 1e-9
 R = np.random.default_rng(61)
 X5, X32, X33 = R.normal(size=5), R.normal(size=(3, 2)), R.normal(size=(3, 3))
+X12 = np.random.default_rng(62).normal(size=12)
 INF = np.inf
 
 NASTY = {}
@@ -275,6 +276,52 @@ def scalars_stacked_under_a_random_coupling():
 def product_of_many_scalars():
     s, b = pt.stack([pm.Bernoulli(f"s{j}", 0.4) for j in range(9)]), pm.Normal("b")
     pm.Potential("a", b * pt.prod(2 * s - 1))
+
+
+@nasty("generic")
+def cube_of_a_sum():
+    pm.Potential("a", 0.1 * (bits(12) @ X12) ** 3)
+
+
+@nasty("generic")
+def power_of_a_constant():
+    pm.Potential("a", 1.4 ** (bits(12) @ X12))
+
+
+@nasty("generic")
+def constant_over_a_sum():
+    pm.Potential("a", 2.0 / (20.0 + bits(12) @ X12))
+
+
+@nasty("generic")
+def switch_on_a_total():
+    s = bits(12)
+    pm.Potential("a", pt.switch(s.sum() > 5, s @ X12, s[:3].sum()))
+
+
+@nasty("multilinear")
+def product_of_disjoint_sums():
+    s = bits(12) * X12
+    pm.Potential("a", (1 + s[:4].sum()) * (2 + s[4:8].sum()) * (3 + s[8:].sum()))
+
+
+@nasty("generic")
+def product_of_overlapping_sums():
+    s = bits(12) * X12
+    pm.Potential("a", (1 + s[:6].sum()) * (2 + s[4:8].sum()) * (3 + s[8:].sum()))
+
+
+@nasty("local", {"b": 0.6}, {"b": -1.4})
+def powers_that_differ():
+    s, b = bits(3), pm.Normal("b")
+    pm.Potential("a", ((b * (s + pt.roll(s, 1) + 0.5)) ** np.array([2.0, 3.0, 2.0])).sum())
+
+
+@nasty("generic")
+def several_data_in_a_compiled_factor():
+    s = bits(12)
+    x, y, z = (pm.Data(name, R.normal(size=12)) for name in "xyz")
+    pm.Potential("a", pt.exp(0.3 * (s @ x)) + pt.abs(s @ y - 0.4) * (s @ z))
 
 
 @pytest.mark.parametrize("name", NASTY)

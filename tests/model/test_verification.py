@@ -9,6 +9,7 @@ from support.models import binary_block
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
+from pymc_exact_hmc.model.verify_weights import inside
 
 D = 2000
 FIELD = np.random.default_rng(0).normal(size=D)
@@ -42,6 +43,16 @@ def swap_two(coefficients):
 
 def scale_one(coefficients):
     coefficients.energy.h[1234] *= 1.5
+
+
+def test_weights_are_tried_inside_their_bounds():
+    """Bounds on either side, on both, far from zero, and none."""
+    lower = np.array([2.0, -5.0, 3.0, -np.inf, -np.inf])
+    upper = np.array([2.5, -4.0, np.inf, -1.0, np.inf])
+    rng = np.random.default_rng(2)
+    w = np.array([inside(lower, upper, rng, size=size) for size in [0.1, 1.0] * 50])
+    assert ((lower < w) & (w < upper)).all()
+    assert (w.std(axis=0) > 0).all()
 
 
 def test_what_is_right_passes(labels):

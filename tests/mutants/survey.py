@@ -5,6 +5,8 @@
 Files are named as in the catalogue; without any, all files that the catalogue lists in that mode.
 Each edit meets the tests that the catalogue names for its file, then those named for its folder.
 Survivors are to be looked at: some edits change nothing that anyone could notice.
+
+With --reach FOLDER each edit meets the tests that run its line instead, see reach.py.
 """
 
 import argparse
@@ -17,6 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from edits import Edit, edits
 from nursery import FAILED, PACKAGE, PASSED, ROOT, run_in_copy, warm_up
+from reach import Reach
 from runner import catalogue
 
 
@@ -47,11 +50,18 @@ def survey(options: argparse.Namespace) -> int:
     listed = {m.file for m in catalogue() if m.mode == options.mode}
     chosen = sample(options.files or sorted(listed), options.edits, options.seed)
     part, parts = (int(n) for n in options.share.split("/"))
+    reach = Reach(options.reach) if options.reach else None
     survivors = 0
     for i, (file, edit) in enumerate(chosen):
         if i % parts != part - 1:
             continue
         tests = options.tests or killers(file, options.mode)
+        if reach is not None:
+            tests = reach.tests(file, edit.line, options.longest / 2)
+        if not tests:
+            survivors += 1
+            print(f"UNREACHED         {describe(file, edit)}", flush=True)
+            continue
         outcome = run_in_copy(
             file, edit.text, tests, keep_caches=options.mode == "kept", longest=options.longest
         )
@@ -74,6 +84,7 @@ def main() -> int:
     parser.add_argument("--share", default="1/1", help="for several processes: 1/2 and 2/2")
     parser.add_argument("--longest", type=float, default=120, help="seconds for one edit")
     parser.add_argument("--tests", nargs="+", help="tests to run instead of those listed")
+    parser.add_argument("--reach", help="folder in which reach.py recorded the tests of each line")
     options = parser.parse_args()
     wanted = "1" if options.mode == "plain" else "0"
     if os.environ.get("NUMBA_DISABLE_JIT") != wanted:

@@ -147,11 +147,20 @@ def test_undefined_start_names_the_factor():
         ExactBinaryHMC(model=model).step(model.initial_point())
 
 
-def test_coefficients_that_are_not_numbers_name_the_factor():
+BROKEN = np.array([1.0, np.nan, 2.0])
+NOT_NUMBERS = {
+    "fields": lambda s: (s * BROKEN).sum(),
+    "couplings": lambda s: s @ np.diag(BROKEN[1:], 1) @ s,
+    "tables": lambda s: pt.exp(s * pt.roll(s, 1)) @ BROKEN,
+}
+
+
+@pytest.mark.parametrize("name", NOT_NUMBERS)
+def test_coefficients_that_are_not_numbers_name_the_factor(name):
     """Constant coefficients that are NaN are refused when the step is made."""
     model = coin()
     with model:
-        pm.Potential("broken", (model["s"] * np.array([1.0, np.nan, 2.0])).sum())
+        pm.Potential("broken", NOT_NUMBERS[name](model["s"]))
     with pytest.raises(ValueError, match="broken' is not a number"):
         ExactBinaryHMC(model=model)
 

@@ -10,6 +10,12 @@ import pytest
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_compiled(monkeypatch):
+    """Explanations need no machine code, and that of four forms together takes long."""
+    monkeypatch.setattr("pymc_exact_hmc.moves.binary.bind", lambda dispatcher, *_: dispatcher)
+
+
 @pytest.fixture(scope="module")
 def model():
     with pm.Model() as model:

@@ -90,7 +90,12 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+SLOW = {"spike with a constraint", "spike by precision", "two scales"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.slow) if x in SLOW else x for x in MODELS]
+)
 def test_posterior_is_that_of_enumeration(name):
     """P(s), pairs of s, E[w] and E[w²] are those of all states, each a Gaussian integral."""
     model_of, move = MODELS[name]
@@ -144,6 +149,18 @@ def test_mixture_labels_stay_with_the_binary_kernel():
     assert "general" not in text
     with model:
         assert [v.name for v in ExactBinaryHMC().vars] == ["z"]
+
+
+def test_weights_that_are_not_given_are_left():
+    """Of two Gaussian variables that share a likelihood only the one given is taken."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        w, a = pm.MvNormal("w", np.zeros(D), COVARIANCE), pm.Normal("a")
+        pm.Normal("y", a + X @ (gamma * w), 1.0, observed=Y)
+        assert {v.name for v in ExactBinaryHMC().vars} == {"gamma", "w", "a"}
+        step = ExactBinaryHMC([gamma, w])
+    assert isinstance(step._move, GeneralMove)
+    assert {v.name for v in step.vars} == {"gamma", "w"}
 
 
 def test_inclusion_probability_beside_a_general_block_moves():

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 from scipy import stats
 from scipy.special import betaln, logsumexp
@@ -271,6 +272,27 @@ def test_local_scales_stay_with_nuts():
     assert "local (it holds a scale for every single weight)" in str(explain(model))
 
 
+def test_local_units_stay_with_nuts():
+    """The same where weights are measured in their scales: w = tau · local · u."""
+    with pm.Model() as model:
+        tau, local = pm.HalfCauchy("tau", 1), pm.HalfCauchy("local", 1, shape=D)
+        gamma, u = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("u", 0, 1, shape=D)
+        pm.Normal("y", X @ (gamma * (tau * local * u)), 1.0, observed=Y)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"gamma", "u", "tau_log__"}
+    assert "local (it holds a scale for every single weight)" in str(explain(model))
+
+
+def test_units_are_followed_through_a_switch():
+    """tau · switch(gamma, u, 0) is a weight in units of tau; with a number for 0 it is not."""
+    for other, taken in ((0.0, {"gamma", "u", "tau_log__"}), (0.6, {"gamma", "u"})):
+        with pm.Model():
+            tau, gamma = pm.HalfNormal("tau", 1), pm.Bernoulli("gamma", 0.4, shape=D)
+            w = tau * pt.switch(gamma, pm.Normal("u", 0, 1, shape=D), other)
+            pm.Normal("y", X @ w, 1.0, observed=Y)
+            assert {v.name for v in ExactBinaryHMC().vars} == taken
+
+
 def test_scales_that_enter_something_else_stay_with_nuts():
     """A hyperparameter of a factor that is not of the block is left over, with the reason."""
     model = regression()
@@ -282,6 +304,7 @@ def test_scales_that_enter_something_else_stay_with_nuts():
     assert "tau (it enters belief, which is neither" in text
 
 
+@pytest.mark.slow
 def test_agrees_with_nuts_beside_the_step():
     """Means of log σ, log τ, a and of the indicators are those found with NUTS on the scales."""
     model = regression()

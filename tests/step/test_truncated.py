@@ -12,7 +12,7 @@ from step.regressions import SIGMA, D, N, P, X, Y
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
-from pymc_exact_hmc.moves.plan import Plan
+from pymc_exact_hmc.moves.plan import Plan, _effective_share
 
 BATCHES = 50
 SEED = 9
@@ -367,6 +367,18 @@ def test_trials_decide_between_flights_and_sweeps():
     with model:
         step = ExactBinaryHMC(travel_time=1.0)
     np.testing.assert_array_equal(step.plan, [1.0, 1.0, 1.0, 0, 1])
+
+
+def test_effective_draws_of_a_trial():
+    """(1 − ρ)/(1 + ρ) of an autoregression, nearly 1 of draws that are independent."""
+    rng, n = np.random.default_rng(5), 40_000
+    noise, x = rng.normal(size=n), np.empty(n)
+    x[0] = noise[0]
+    for k in range(1, n):
+        x[k] = 0.6 * x[k - 1] + 0.8 * noise[k]
+    # Geyer's estimate of an autoregression has a standard error of a few per cent here.
+    assert _effective_share(x[:, None]) == pytest.approx(0.25, rel=0.15)
+    assert _effective_share(noise[:, None]) > 0.9
 
 
 def test_plan_is_saved_with_the_state_and_fixed_after_tuning():

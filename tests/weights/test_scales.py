@@ -137,17 +137,30 @@ def test_a_noise_precision_that_is_none_is_impossible(precision):
     assert log_evidence_of_scales(evidence, step._move.hyper._gathered) == -np.inf
 
 
-def test_scales_are_written_to_the_block():
+def one_noise(slab):
+    with pm.Model() as model:
+        sigma, tau = pm.HalfNormal("sigma", 2), pm.Gamma("tau", 2, 1)
+        gamma = pm.Bernoulli("gamma", 0.4, shape=D)
+        pm.Normal("y", pm.Normal("b") + X @ (gamma * slab(tau)), sigma, observed=Y)
+    return model
+
+
+@pytest.mark.parametrize("noises", [one_noise, two_noises])
+def test_scales_are_written_to_the_block(noises):
     """After a move the block is that of the point to which the scales have moved."""
-    model = two_noises(lambda tau: pm.Normal("w", 0.5, tau, shape=D))
+    model = noises(lambda tau: pm.Normal("w", 0.5, tau, shape=D))
     with model:
         step, other = ExactBinaryHMC(), ExactBinaryHMC()
     rng = np.random.default_rng(4)
     point = model.initial_point()
     s, w = np.array([1, 0, 1, 1], np.int8), np.zeros(D + 1)
-    moved = point | step._move.hyper(point, s, w, rng, active=step._move._active)
-    other._move.gaussian.update(moved)
+    moved = point | step._move._move_scales(point, s, w, rng)
+    other._move._update_gaussian(moved)
     mine, fresh = step._move.gaussian, other._move.gaussian
+    grams = [x.block.gram.M * x.block.gram.scale for x in (mine, fresh)]
+    np.testing.assert_allclose(grams[0], grams[1], rtol=1e-9)
+    diagonals = [x._move._active.diagonal for x in (step, other)]
+    np.testing.assert_allclose(diagonals[0], diagonals[1], rtol=1e-9)
     np.testing.assert_allclose(mine.block.coefficients, fresh.block.coefficients, rtol=1e-9)
     np.testing.assert_allclose(mine.block.log_slab, fresh.block.log_slab, rtol=1e-9)
     np.testing.assert_allclose(mine.statistics.precisions, fresh.statistics.precisions, rtol=1e-9)
