@@ -153,7 +153,7 @@ def test_mixture_labels_stay_with_the_binary_kernel():
 
 def test_weights_that_are_not_given_are_left():
     """Of two Gaussian variables that share a likelihood only the one given is taken."""
-    with pm.Model() as model:
+    with pm.Model():
         gamma = pm.Bernoulli("gamma", P, shape=D)
         w, a = pm.MvNormal("w", np.zeros(D), COVARIANCE), pm.Normal("a")
         pm.Normal("y", a + X @ (gamma * w), 1.0, observed=Y)
