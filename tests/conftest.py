@@ -23,13 +23,14 @@ def pytest_collection_modifyitems(items):
 
 
 # Folders whose models are many and small: compiling their graphs takes longer than all else that
-# is done with them. Everywhere else graphs are compiled as for a user.
-INTERPRETED = ("model", "likelihoods")
+# is done with them. Everywhere else, and in the files named, graphs are compiled as for a user.
+INTERPRETED = ("model", "likelihoods", "step")
+COMPILED = ("test_contract.py", "test_joint.py", "test_uscrime.py", "test_with_nuts.py")
 
 
 @pytest.fixture(autouse=True)
 def graphs_of_many_models_are_interpreted(request):
-    if request.path.parent.name not in INTERPRETED:
+    if request.path.parent.name not in INTERPRETED or request.path.name in COMPILED:
         yield
         return
     with pytensor.config.change_flags(linker="py", cxx=""):

@@ -26,7 +26,7 @@ class Reach:
         self._data.read()
         self._seconds = _durations(Path(folder) / "results.xml")
         self._files = {
-            path.partition(PACKAGE + "/")[2]: path for path in self._data.measured_files()
+            path.rpartition(PACKAGE + "/")[2]: path for path in self._data.measured_files()
         }
 
     def tests(self, file: str, line: int, budget: float) -> list[str]:
