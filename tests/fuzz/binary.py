@@ -33,7 +33,7 @@ FACTORS = {
     "number": "0.9",
     "normal": 'pm.Normal("b")',
     "halfnormal": 'pm.HalfNormal("b", 1.0)',
-    "two": 'pm.Normal("b") * pm.HalfNormal("c", 1.0)',
+    "two": 'pm.Normal("b") * pm.HalfNormal("c", 0.15)',
     "linear": '0.5 + 2 * pm.Normal("b", 0, 0.5)',
 }
 TERMS = {

@@ -45,6 +45,7 @@ def judge(description, seed=1, *, starts=STARTS, steps=STEPS):
         warnings.filterwarnings("error", "The analysis of")
         try:
             model = description.build()
+            model.logp()  # which PyMC does not have for every model that it builds
         except Exception as error:
             return Verdict("unknown", f"no model: {type(error).__name__}: {error}")
         return judge_model(model, description.options, seed, starts=starts, steps=steps)
@@ -68,11 +69,14 @@ def judge_step(step, model, seed=1, *, starts=STARTS, steps=STEPS):
     if kernel == "general":
         starts //= 3  # a wall hit costs a factorisation in Python
     density, truth = integrate(model, seed)
-    if truth is None or truth.efficiency < LEAST_EFFICIENCY:
-        found = "none" if truth is None else f"{truth.efficiency:.3f}"
-        return Verdict("unknown", f"importance sampling: efficiency {found}", taken)
+    if truth is not None and truth.efficiency < LEAST_EFFICIENCY:
+        return Verdict("unknown", f"importance sampling: efficiency {truth.efficiency:.3f}", taken)
     try:
         rng = np.random.default_rng(seed)
+        if truth is None:
+            step.set_rng(rng)
+            step.step(model.initial_point())  # refused where nothing is possible
+            return Verdict("unknown", "no state of any probability was found", taken)
         return _compare(step, density, truth, rng, starts, steps)._replace(taken=taken)
     except SamplingError as error:
         return _refusal(error)

@@ -44,6 +44,13 @@ def test_a_model_without_indicators_is_judged():
     assert verdict.kind == "exact", verdict
 
 
+def test_a_model_that_allows_nothing_is_refused():
+    """Where no state is possible there is no truth, and must be no draw."""
+    verdict = judge(plain("binary", law="missing", wall="implies"))
+    assert verdict.kind == "refused", verdict
+    assert "'wall' is -inf at the start" in verdict.detail
+
+
 def test_a_description_is_a_model():
     """The same seed gives the same code, and the code gives the model."""
     assert str(describe(5)) == str(describe(5))

@@ -206,6 +206,8 @@ def integrate(model, seed, draws=30_000):
     states = np.array(every, int).reshape(len(every), density.d)
     if density.n == 0:
         log_p = density(states, np.zeros((len(states), 0)))
+        if not np.isfinite(log_p).any():
+            return density, None
         probability = np.exp(log_p - logsumexp(log_p))
         chosen = rng.choice(len(states), draws, p=probability)
         none = np.zeros((draws, 0))

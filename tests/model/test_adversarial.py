@@ -303,7 +303,37 @@ def a_constraint_that_is_random():
     pm.Normal("y", X @ w, 0.8, observed=Y)
 
 
+@adversarial
+def an_indicator_apart_that_is_divided():
+    gamma, w = gates(), pm.Normal("w", 0, 1.2, shape=2)
+    pm.Normal("y", (X @ (gamma * w) + 0.7 * gamma[0] * X[:, 0]) / 1.5, 0.8, observed=Y)
+
+
+@adversarial
+def an_indicator_apart_in_a_switch():
+    gamma, w = gates(), pm.Normal("w", 0, 1.2, shape=2)
+    pm.Normal("y", X @ (gamma * w + pt.switch(gamma, 0.7, 0.0)), 0.8, observed=Y)
+
+
+@adversarial
+def an_indicator_apart_times_a_variable_that_starts_at_zero():
+    gamma, w = gates(), pm.Normal("w", 0, 1.2, shape=2)
+    b = pm.Laplace("b", 0, 1)
+    pm.Normal("y", X @ (gamma * w) + b * gamma[0], 0.8, observed=Y)
+
+
+@adversarial
+def weights_chosen_by_an_index():
+    gamma, w = gates(), pm.Normal("w", 0, 1.2, shape=2)
+    chosen = pt.stack([pt.zeros(2), w])[gamma.astype("int64"), np.arange(2)]
+    pm.Normal("y", X @ chosen, 0.8, observed=Y)
+
+
 FAST = (
+    "an_indicator_apart_that_is_divided",
+    "an_indicator_apart_in_a_switch",
+    "an_indicator_apart_times_a_variable_that_starts_at_zero",
+    "weights_chosen_by_an_index",
     "two_noises_that_are_random",
     "a_constraint_without_indicators_and_a_noise_that_is_random",
     "a_constraint_that_is_random",
