@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items):
 
 # Folders whose models are many and small: compiling their graphs takes longer than all else that
 # is done with them. Everywhere else, and in the files named, graphs are compiled as for a user.
-INTERPRETED = ("model", "likelihoods", "step")
+INTERPRETED = ("model", "likelihoods", "step", "weights", "tapes")
 COMPILED = ("test_contract.py", "test_joint.py", "test_uscrime.py", "test_with_nuts.py")
 
 

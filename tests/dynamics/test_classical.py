@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.cases import CASES, make
+from support.cases import CASES, make, with_augmentations
 from support.enumeration import distribution, number_of, states
 from support.significance import assert_holds, stationarity_pvalue
 
@@ -42,8 +42,7 @@ def compiled(case, augmentation, s, y, q):
     return s, kinetic, tally
 
 
-@pytest.mark.parametrize("augmentation", AUGMENTATIONS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "augmentation"), with_augmentations("{name}-{law}"))
 def test_compiled_trajectory_equals_the_classical_one(name, augmentation):
     """Energies and hit times alone lead to the same s, hits and crossings as (y, q)."""
     case, rng = make(name), np.random.default_rng(21)

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from support.cases import CASES, make
+from support.cases import make, with_augmentations
 from support.kernels import package_kernel
 from support.laws import check_energy, check_invariance
 
@@ -11,8 +11,7 @@ TIMES = {"default": None, "short": 1.3, "over a half turn": 4.0, "long": 2.5 * m
 AUGMENTATIONS = ["gaussian", "exponential", "box"]
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("augmentation", AUGMENTATIONS)
+@pytest.mark.parametrize(("name", "augmentation"), with_augmentations("{law}-{name}"))
 def test_exact_starts_stay_exact(name, augmentation):
     """p(s) is invariant, and detailed balance holds, whatever the travel time.
 
@@ -23,8 +22,7 @@ def test_exact_starts_stay_exact(name, augmentation):
         check_invariance(case, package_kernel(case, augmentation, time))
 
 
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("augmentation", AUGMENTATIONS)
+@pytest.mark.parametrize(("name", "augmentation"), with_augmentations("{law}-{name}"))
 def test_energy_is_conserved(name, augmentation):
     """What log f gains in a trajectory is what its crossings took from the kinetic energies."""
     case = make(name)

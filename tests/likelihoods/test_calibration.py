@@ -120,7 +120,13 @@ def joint_draws(name, *, truncated=False, draws=DRAWS, seed=SEED, spoil=None):
     return {x: np.array([theta[x] for theta in kept]) for x in kept[0]}
 
 
-@pytest.mark.parametrize("name", DATA)
+SLOW = {"Binomial", "NegativeBinomial", "NegativeBinomial, mean", "Laplace", "Student-t, random nu"}
+"""Which share their latents with another family, or are slow: posteriors of all are compared."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=pytest.mark.slow) if x in SLOW else x for x in DATA]
+)
 def test_step_and_data_in_turn_leave_the_prior(name):
     """Parameters are those of the prior, whatever the data of the moment are."""
     columns, means = features(joint_draws(name), truncated=False)

@@ -64,7 +64,9 @@ def test_likelihoods_of_different_families_share_weights(truncated):
 SLOW = pytest.mark.slow
 
 
-@pytest.mark.parametrize("family", [pytest.param("logit", marks=SLOW), "student", "censored"])
+@pytest.mark.parametrize(
+    "family", [*[pytest.param(x, marks=SLOW) for x in ("logit", "student")], "censored"]
+)
 @pytest.mark.parametrize("slab", ["normal", "half-normal"])
 def test_papers_kernel(family, slab):
     """Given the latents the paper's own kernel moves indicators and weights."""

@@ -136,6 +136,7 @@ def test_exponential_slab_matches_quadrature():
     assert_holds(*batch_pvalues(draws, [inclusion, mean]), seed=SEED)
 
 
+@pytest.mark.slow
 def test_ising_prior_on_the_gates():
     """Structured sparsity: a potential over the indicators joins their prior."""
     coupling = 0.9

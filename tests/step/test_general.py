@@ -90,7 +90,8 @@ MODELS = {
 }
 
 
-SLOW = {"spike with a constraint", "spike by precision", "two scales"}
+SLOW = {"spike with a constraint", "spike by precision", "spike on groups", "two scales"}
+SLOW |= {"shifted by a gate"}
 
 
 @pytest.mark.parametrize(

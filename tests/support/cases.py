@@ -5,8 +5,10 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+import pytest
 from numba import types
 
+from pymc_exact_hmc.augmentations import AUGMENTATIONS
 from pymc_exact_hmc.energies import (
     Callback,
     DenseCouplings,
@@ -161,6 +163,27 @@ CASES = {
     "sum": lambda d, seed: total(tables(d, seed, forbid=True), callback(d, seed + 1)),
 }
 """Makers of every energy class, by name."""
+
+
+ALL_LAWS = ("dense couplings", "forbidding tables", "sum")
+"""Cases that the fast suite meets under every augmentation, the others under the Gaussian one."""
+
+
+def with_augmentations(ids):
+    """Return all pairs of case and augmentation, for tests that compile a kernel for each.
+
+    ``ids`` is how a test names them, for example "{name}-{law}".
+    """
+    return [
+        pytest.param(
+            name,
+            law,
+            id=ids.format(name=name, law=law),
+            marks=() if law == "gaussian" or name in ALL_LAWS else pytest.mark.slow,
+        )
+        for name in CASES
+        for law in AUGMENTATIONS
+    ]
 
 
 @functools.cache

@@ -73,6 +73,7 @@ def test_integrated_kernel_is_exact(name):
     check(Mover(problem, transition=integrated_transition), posterior(problem))
 
 
+@pytest.mark.slow
 def test_collapsed_energy_is_exact_in_the_binary_transition():
     """As one energy among others, in the transition of purely binary blocks."""
     problem = problem_called("groups")
