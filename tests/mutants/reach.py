@@ -11,10 +11,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from coverage import CoverageData
-
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = "pymc_exact_hmc"
+sys.path.insert(0, str(Path(__file__).parent))
+from nursery import PACKAGE, ROOT
 
 
 class Reach:
@@ -22,6 +20,9 @@ class Reach:
 
     def __init__(self, folder: str) -> None:
         """Read what was recorded."""
+        # Comes with pytest-cov, which nothing else here needs.
+        from coverage import CoverageData
+
         self._data = CoverageData(str(Path(folder) / "coverage"))
         self._data.read()
         self._seconds = _durations(Path(folder) / "results.xml")
