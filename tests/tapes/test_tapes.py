@@ -70,6 +70,7 @@ def test_indices_shapes_and_reductions():
         (x[:, None] * y).sum(axis=0),
         (x[:, None] + y).sum(axis=1),
         y.T.ravel()[::2] / (1 + pt.sqr(x)),
+        pt.exp(y[:, 1]) + x,
         pt.concatenate([x, y[:, 0], [1.5]]),
         pt.switch(x > 0, pt.exp(x), -x),
         pt.stack([x.max(), y.min(), pt.prod(x)]),
