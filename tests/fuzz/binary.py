@@ -33,7 +33,8 @@ FACTORS = {
     "number": "0.9",
     "normal": 'pm.Normal("b")',
     "halfnormal": 'pm.HalfNormal("b", 1.0)',
-    "two": 'pm.Normal("b") * pm.HalfNormal("c", 0.15)',
+    # Bounded: exp(k b c) has no mean under a normal b and an unbounded c.
+    "two": 'pm.Normal("b") * pm.Uniform("c", 0.0, 0.3)',
     "linear": '0.5 + 2 * pm.Normal("b", 0, 0.5)',
 }
 TERMS = {
@@ -49,7 +50,7 @@ TERMS = {
     "nested switch": "pt.switch(pt.eq(s[0], 1), s[-1] * b, pt.switch(s[{d} // 2], 0.5, -0.5))",
     "table": "b * pt.as_tensor(np.arange(8.0).reshape(2, 2, 2) / 4)[s[0], s[-1], s[{d} // 2]]",
     "gather": "(b * pt.as_tensor(np.array([0.3, -1.2])))[s].sum()",
-    "exp": "pt.exp(-0.3 * b * s).sum()",
+    "exp": "-pt.exp(-0.3 * b * s).sum()",
     "abs": "pt.abs(s.sum() - 1.5 - b)",
     "parity": "b * pt.eq(s.sum() % 2, 0)",
     "max": "b * pt.max(s)",

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
+from pymc.logprob.utils import ParameterValueError
 from pytensor import Mode
 from pytensor.graph.replace import vectorize_graph
 from scipy.cluster.vq import kmeans2
@@ -80,10 +81,17 @@ class Density:
             try:
                 log_p = np.asarray(self._run(*arrays), float)
             except ValueError:
-                # Masks that select another number of entries at each point have no batches.
-                log_p = np.array([self._one(*point) for point in zip(*arrays, strict=True)])
+                # Masks that select another number of entries at each point have no batches, and
+                # one point whose parameters are refused spoils all.
+                log_p = np.array([self._at(point) for point in zip(*arrays, strict=True)])
         log_p = np.broadcast_to(log_p, (len(s),))
         return np.where(np.isfinite(log_p), log_p, -np.inf)
+
+    def _at(self, point):
+        try:
+            return float(self._one(*point))
+        except ParameterValueError:  # as when exp(x) is 0 to rounding
+            return -np.inf
 
 
 class Truth(NamedTuple):
