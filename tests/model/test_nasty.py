@@ -317,6 +317,11 @@ def powers_that_differ():
     pm.Potential("a", ((b * (s + pt.roll(s, 1) + 0.5)) ** np.array([2.0, 3.0, 2.0])).sum())
 
 
+@nasty("quadratic", {"b": 0.6}, {"b": -1.4})
+def square_of_a_scaled_sum():
+    pm.Potential("a", -((pm.Normal("b") * (bits(4) * X5[:4]).sum()) ** 2))
+
+
 @nasty("generic")
 def several_data_in_a_compiled_factor():
     s = bits(12)
