@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
@@ -15,6 +17,10 @@ FLIPS = 24
 """Single flips that are compared with the model, at each setting of the other variables."""
 SHARES = (0.5, 0.5, 0.5, 0.1, 0.9, 0.02, 0.98)
 """Shares of ones in random states whose log-densities are compared: all indicators at once."""
+
+
+ModelTerms = Callable[[np.ndarray, Point], Sequence[np.ndarray]]
+"""The log-density of each factor at s and at a setting of the other variables."""
 
 
 def factor_evaluator(block: Block, mode: object) -> Evaluator:
@@ -33,14 +39,22 @@ def verify(
     settings of the other variables.
     """
     rng = np.random.default_rng(20131209)
-    if _disagrees(coefficients, model_terms, point, s, rng):
+
+    def checked_terms(state: np.ndarray, setting: Point) -> Sequence[np.ndarray]:
+        terms = model_terms(state, setting)
+        certain = [f.name for f, term in zip(block.factors, terms, strict=True) if term == np.inf]
+        if certain and setting is point:
+            raise ValueError(_certain_sentence(certain))
+        return terms
+
+    if _disagrees(coefficients, checked_terms, point, s, rng):
         raise ValueError(_blame(block, model_terms, point, s))
     coefficients.update(point)
 
 
 def _disagrees(
     coefficients: Coefficients,
-    model_terms: Evaluator,
+    model_terms: ModelTerms,
     point: Point,
     s: np.ndarray,
     rng: np.random.Generator,
@@ -53,7 +67,7 @@ def _disagrees(
 
 def _walk_disagrees(
     coefficients: Coefficients,
-    model_terms: Evaluator,
+    model_terms: ModelTerms,
     point: Point,
     s: np.ndarray,
     rng: np.random.Generator,
@@ -88,7 +102,7 @@ def _walk_disagrees(
 
 
 def _allowed_states(
-    model_terms: Evaluator, point: Point, s: np.ndarray, rng: np.random.Generator
+    model_terms: ModelTerms, point: Point, s: np.ndarray, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return s and random states with their log-densities, without those that are forbidden."""
     states = [s, *[(rng.random(s.size) < share).astype(np.int8) for share in SHARES]]
@@ -104,6 +118,14 @@ def close(own: float, model: float, size: np.ndarray) -> bool:
         return own == model
     # PyMC keeps parameters given as Python numbers in single precision.
     return abs(own - model) <= 1e-6 * (1.0 + float(np.abs(size).sum()))
+
+
+def _certain_sentence(names: list[str]) -> str:
+    return (
+        f"The log-density of {', '.join(names)} is +inf at some state of the indicators, so there "
+        "is no posterior. A wall is 0 where the state is allowed and -inf elsewhere: "
+        "pt.switch(allowed, 0.0, -np.inf)."
+    )
 
 
 def _blame(block: Block, model_terms: Evaluator, point: Point, s: np.ndarray) -> str:

@@ -8,6 +8,7 @@ import pytensor.tensor as pt
 import pytest
 from support.models import binary_block, forms_of
 
+from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.energies import DenseCouplings, Fields, SparseCouplings
 from pymc_exact_hmc.model.coefficients import Coefficients
 
@@ -60,6 +61,16 @@ def test_pairs_are_quadratic(spelling):
 def energy_of(model):
     block = binary_block(model)
     return Coefficients(block.terms, block.layout, model.initial_point()).energy
+
+
+def test_a_wall_keeps_its_sign():
+    """Minus a wall is +inf where the wall forbids, not another wall."""
+    for sign in (1.0, -1.0):
+        with pm.Model() as model:
+            s = pm.Bernoulli("s", 0.4, shape=3)
+            pm.Potential("wall", sign * pt.switch(s.sum() <= 1, 0.0, -np.inf))
+        energy = energy_of(model)
+        assert fresh_log_density(energy, np.ones(3, np.int8)) == -sign * np.inf
 
 
 def test_matrix_is_full_only_if_most_pairs_are_coupled():

@@ -44,6 +44,15 @@ def test_observed_binaries_are_not_free():
         ExactBinaryHMC(model=model)
 
 
+def test_wall_with_the_wrong_sign():
+    """A state whose log-density is +inf would be certain: the factor is named."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.4, shape=3)
+        pm.Potential("fence", -pt.switch(s.sum() <= 1, 0.0, -np.inf))
+    with pytest.raises(ValueError, match=r"of fence is \+inf at some state"):
+        ExactBinaryHMC(model=model)
+
+
 def test_variable_that_is_not_binary():
     """The variable and what it is are named."""
     with pm.Model() as model:
