@@ -142,6 +142,16 @@ def test_sweeps_know_slopes_and_slacks():
     assert (sweep.slack > 0).all()
 
 
+def test_a_sweep_that_ends_outside_is_not_taken():
+    """As rounding may leave it: here the start is outside, and too far for a sweep to enter."""
+    mode, w = np.array([-6.0, 1.0]), np.array([-5.0, 1.0])
+    mover = Mover(Case(make_region(np.eye(2), np.zeros(2)), 100 * np.eye(2), 100 * mode))
+    mover.move(w, seed_words(np.random.default_rng(19)), time=0.0, sweeps=1)
+    assert mover.scratch.sweep.trial[1] != 1.0
+    np.testing.assert_array_equal(w, (-5.0, 1.0))
+    assert mover.rejected == 1
+
+
 def wrong_conditionals(problem):
     """Sweeps that see half of every correlation."""
     mover = Mover(problem)
