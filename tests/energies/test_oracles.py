@@ -7,7 +7,7 @@ from support.enumeration import states
 
 from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
-from pymc_exact_hmc.energies import commit, energy_drop, log_density
+from pymc_exact_hmc.energies import Fields, Sum, commit, energy_drop, log_density
 
 
 @kernel
@@ -87,3 +87,11 @@ def test_forbidden_flips_are_infinitely_uphill():
         if np.isfinite(case.log_f(s)):
             fresh_log_density(case.energy, s.copy())
             assert not np.isnan(drops_of(case, s.copy())).any()
+
+
+def test_parts_of_a_sum_may_be_large_and_cancel():
+    """What one part makes improbable another may make up for."""
+    h = np.array([800.0, -800.0])
+    drops = np.empty(2)
+    all_drops(Sum(Fields(h), Fields(0.25 - h)), np.zeros(2, np.int8), drops)
+    np.testing.assert_allclose(drops, 0.25, rtol=1e-12)

@@ -120,16 +120,16 @@ def test_polya_gamma_law_is_sharp(wrong):
     assert stats.chisquare(counts, cells / cells.sum() * SIZE).pvalue < ALPHA
 
 
-def latents(family, eta, precision=1.0, size=20_000):
-    """Return targets and factors of many identical rows."""
+def latents(family, eta, precision=1.0, size=20_000, seed=SEED):
+    """Return targets and factors of many rows, with the same η and precision or their own."""
     n = len(family[0])
     assert n == size
     working = Working(
-        X=np.zeros((n, 1)), offset=np.full(n, float(eta)), precision=np.full(1, float(precision)),
-        label=np.zeros(n, np.int64), relative=np.ones(n), eta=np.zeros(n), target=np.zeros(n),
+        X=np.zeros((n, 1)), offset=np.broadcast_to(np.asarray(eta, float), n),
+        precision=np.atleast_1d(np.asarray(precision, float)), label=np.zeros(n, np.int64), relative=np.ones(n), eta=np.zeros(n), target=np.zeros(n),
         factor=np.zeros(n),
     )  # fmt: skip
-    stream = seed_words(np.random.default_rng(SEED))
+    stream = seed_words(np.random.default_rng(seed))
     none = np.full(1, -1), np.zeros(1, np.int8), np.zeros(1), np.zeros(1, np.int64)
     redraw(family, working, *none, stream, np.zeros((1, 1)), np.zeros(1))
     return working.target, working.factor
@@ -185,6 +185,29 @@ def test_laplace_latents(residual):
     q = c * residual
     law = stats.invgauss(1 / q, scale=1).cdf if q > 1e-6 else stats.invgamma(0.5, scale=0.5).cdf
     assert_holds(uniform_pvalue(factor, law), seed=SEED)
+
+
+TWO_KINDS = {
+    "probit": (Probit, (0.0,), (1.0,)),
+    "logistic": (Logistic, (1.0, 1.0), (0.4, 3.4)),
+    "student": (Student, (1.0, 0.5), (-2.0, 30.0)),
+    "laplace": (Laplace, (1.0, -0.7), (-2.0, 0.4)),
+    "censored": (Censored, (-0.5, -0.5, 1.0), (0.8, -0.2, 0.8)),
+}
+
+
+@pytest.mark.parametrize("name", TWO_KINDS)
+def test_every_row_has_its_own_numbers(name):
+    """Rows of two kinds in turn, with η and precisions of their own, are like those of one."""
+    family, *kinds = TWO_KINDS[name]
+    eta, precision = (0.5, -1.0), (0.25, 4.0)
+    mixed = [np.tile(pair, 10_000) for pair in zip(*kinds, strict=True)]
+    found = latents(family(*mixed), np.tile(eta, 10_000), np.tile(precision, 10_000))
+    values = []
+    for k in range(2):
+        alone = latents(family(*rows(*kinds[k])), eta[k], precision[k], seed=SEED + 1 + k)
+        values += [stats.ks_2samp(a[k::2], b).pvalue for a, b in zip(found, alone, strict=True)]
+    assert_holds(*values, seed=SEED)
 
 
 @pytest.mark.parametrize("exponents", [(1.0, 1.0), (3.0, 7.0), (0.4, 0.4), (0.4, 3.4), (0.0, 0.0)])

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "pymc_exact_hmc"
-PARTS = [PACKAGE, "tests"]
+PARTS = [PACKAGE, "tests", "examples"]
 LONGEST = 300
 """Seconds after which a test that does not end counts as failed."""
 

@@ -14,6 +14,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from nursery import PACKAGE, ROOT
 
+APART = ("tests/docs/", "tests/test_examples.py")
+"""Tests of what is not in the copies in which edits are made."""
+
 
 class Reach:
     """Tests by line, the quickest first."""
@@ -37,6 +40,7 @@ class Reach:
             return []
         contexts = self._data.contexts_by_lineno(path).get(line, [])
         names = {c.partition("|")[0] for c in contexts} - {""}
+        names = {n for n in names if not n.startswith(APART)}
         chosen, total = list[str](), 0.0
         for name in sorted(names, key=lambda n: self._seconds.get(n, 0.0)):
             total += self._seconds.get(name, 0.0)

@@ -134,16 +134,16 @@ PAIRS = {
     "GE": np.greater_equal, "AND": np.logical_and, "OR": np.logical_or, "MAXIMUM": np.maximum,
     "MINIMUM": np.minimum,
 }  # fmt: skip
-NUMBERS = [-3.7, -1.0, -0.4, 0.4, 1.0, 3.7]
+NUMBERS = [-40.0, -12.5, -3.7, -1.0, -0.4, 1e-9, 0.4, 1.0, 3.7, 12.5, 40.0]
 
 
 @pytest.mark.parametrize("name", [*FUNCTIONS, *PAIRS])
 def test_operations_are_those_of_numpy_and_scipy(name):
-    """On both sides of zero, wherever they are defined."""
+    """On both sides of zero, near it and far from it, wherever they are defined."""
     operation = getattr(operations, name)
     for x in NUMBERS:
         for y in NUMBERS if name in PAIRS else [0.0]:
-            with np.errstate(invalid="ignore", divide="ignore"):
+            with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
                 wanted = PAIRS[name](x, y) if name in PAIRS else FUNCTIONS[name](x)
             if np.isfinite(wanted):
                 found = operations.apply_operation(operation, x, y, 0.0)

@@ -27,15 +27,24 @@ def call_of(problem, transition, capacity=None):
     return Call(transition, m.prior, problem.block, active, m.walls, m.clocks, m.tally, m.attempts)
 
 
+@pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("transition", [sheared_transition, integrated_transition])
-def test_a_call_without_enough_seats_equals_one_with_enough(transition):
-    """Growing the memory in the middle of a chain does not change a single draw."""
+def test_a_call_without_enough_seats_equals_one_with_enough(transition, coupled):
+    """Growing the memory in the middle of a chain does not change a single draw.
+
+    Nor do the caches of a prior that couples the gates, which the undone call has moved on.
+    """
     rng = np.random.default_rng(41)
     lower = 0.0 if transition is sheared_transition else -INF
     problem = regression(rng, range(8), lower=lower, log_odds=0.5, signal=0.5)
+    if coupled:
+        J = np.triu(rng.normal(size=(8, 8)), 1)
+        problem = problem._replace(coupling=J + J.T)
     small, large = call_of(problem, transition, 1), call_of(problem, transition)
     s, w = np.zeros(8, np.int8), np.ones(8)
     other_s, other_w = s.copy(), w.copy()
+    for call in (small, large):
+        refresh_caches(call.prior, s)
     for _ in range(50):
         stream = seed_words(rng)
         small = make_call(small, s, w, stream.copy())
@@ -43,6 +52,14 @@ def test_a_call_without_enough_seats_equals_one_with_enough(transition):
         np.testing.assert_array_equal(s, other_s)
         np.testing.assert_allclose(w, other_w, rtol=1e-8)
     assert small.active.P.size > 1
+
+
+@pytest.mark.parametrize("bounds", [{"lower": [-INF, 0.0]}, {"upper": [INF, 1.0]}])
+def test_a_bound_on_either_side_truncates(bounds):
+    """Blocks with bounds must not be drawn as if they had none."""
+    rng = np.random.default_rng(45)
+    assert not regression(rng, range(2)).block.is_truncated
+    assert regression(rng, range(2), **bounds).block.is_truncated
 
 
 def test_dependent_weights_are_refused_and_the_state_is_kept():
