@@ -33,6 +33,7 @@ REGIONS = {
     "gated order": make_region(EYE[1:] - EYE[:-1], np.full(3, 0.2), gated=[1, 1, 1]),
     "raw ball": make_region(0.2 * ONES, [1.5], [-EYE]),
     "gated ball": make_region(0 * ONES, [0.6], [-EYE], gated=[1]),
+    "gated ellipsoid": make_region(0 * ONES, [0.6], [-EYE - 0.4], gated=[1]),
     "raw outside a ball": make_region(0 * ONES, [-1.0], [EYE]),
     "gated product": make_region(EYE[:3], [0.1, 0.2, 0.3], product=[0, 0, 0], gated=[1, 1, 1]),
     "raw and gated": make_region(

@@ -61,16 +61,23 @@ def make_problem(
 
 
 def regression(rng, gate, *, correlation=0.5, N=40, sigma=1.5, signal=1.0, design=False, **rest):
-    """A regression on equally correlated columns, the first of which matter."""
+    """A regression on equally correlated columns, the first of which matter.
+
+    Single numbers for slabs, row weights and prior odds are spread, so that each weight, row
+    and gate has its own and one taken for another is noticed.
+    """
     n = len(gate)
+    rest = {"Lambda": 0.25, "lam": 0.0, "log_odds": -0.5} | rest
+    for name, size in (("Lambda", n), ("lam", n), ("log_odds", max(gate) + 1)):
+        if np.ndim(rest[name]) == 0:
+            rest[name] = rest[name] * np.linspace(0.7, 1.3, size)
     cov = np.full((n, n), correlation) + (1 - correlation) * np.eye(n)
     X = rng.normal(size=(N, n)) @ np.linalg.cholesky(cov).T
     z = X[:, : (n + 1) // 2].sum(axis=1) * signal + sigma * rng.normal(size=N)
-    problem = make_problem(
-        M=X.T @ X / sigma**2, r=X.T @ z / sigma**2, gate=gate, **({"Lambda": 0.25} | rest)
-    )
+    precision = np.linspace(0.8, 1.2, N) / sigma**2
+    problem = make_problem(M=X.T * precision @ X, r=X.T * precision @ z, gate=gate, **rest)
     if design:
-        gram = DesignGram(X, np.full(N, 4.0), np.array([0.25 / sigma**2]))
+        gram = DesignGram(X, 4.0 * precision, np.array([0.25]))
         problem = problem._replace(block=problem.block._replace(gram=gram))
     return problem
 

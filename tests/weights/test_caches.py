@@ -21,6 +21,7 @@ from pymc_exact_hmc.weights.active import (
 from pymc_exact_hmc.weights.block import LAMBDA
 from pymc_exact_hmc.weights.collapsed import switch_gate
 from pymc_exact_hmc.weights.crossing import join
+from pymc_exact_hmc.weights.evidence import known_entry
 from pymc_exact_hmc.weights.refreshing import MOST_CALLS, prepare, refresh_active
 
 GROUPED = np.array([-1, 0, 1, 2, 2, 3, -1, 4, 5, 5, 5, 6, 7, 8])
@@ -205,3 +206,17 @@ def test_too_many_weights_are_flagged():
     check(problem, active, s, 1e-9)
     refresh_active(problem.block, active, np.ones(6, np.int8))
     assert active.counts[FULL] == 1
+
+
+def test_entries_of_a_gram_matrix_that_is_not_formed():
+    """Remembered or computed afresh, an entry is X'X without the scale of the noise."""
+    problem = regression(np.random.default_rng(67), range(5), design=True)
+    gram = problem.block.gram
+    active = make_active(problem.block)
+    refresh_active(problem.block, active, np.array([1, 0, 1, 0, 1], np.int8))
+    exact = gram.X.T * gram.row_weights @ gram.X
+    assert gram.scale[0] != 1.0
+    assert sorted(active.kept >= 0) == [False, False, True, True, True]
+    known = active.rows, active.slots, active.kept
+    found = [[known_entry(gram, *known, i, j) for j in range(5)] for i in range(5)]
+    np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-12)

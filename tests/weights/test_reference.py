@@ -23,6 +23,7 @@ TRIPLE = [-1, 0, 0, 0, 1, 2, 2]
 PROBLEMS = {
     "untruncated": {"gate": range(6), "lam": 0.4},
     "positive": {"gate": range(6), "lower": 0.0},
+    "positive and probable": {"gate": range(6), "lower": 0.0, "log_odds": 1.5},
     "correlated": {"gate": range(6), "lower": 0.0, "correlation": 0.995},
     "boxes": {"gate": [-1, 0, 1, 2, 3], "lower": -0.5, "upper": 0.7, "lam": 0.3},
     "exponential": {"gate": range(5), "lower": 0.0, "Lambda": 0.0, "lam": -1.5},

@@ -45,6 +45,15 @@ def log_prior(model):
     return model.compile_fn(logp, inputs=model.value_vars, on_unused_input="ignore")
 
 
+def marginal(s, sigma, tau):
+    """Return log N(y; X_P m, X_P S X_P' + Ω⁻¹) of ``two_noises`` with slabs N(½, τ²)."""
+    XP = np.column_stack([X[:, s == 1], np.ones(N)])
+    mean = np.append(np.full(s.sum(), 0.5), 0.0)
+    slab = np.append(np.full(s.sum(), tau**2), 9.0)
+    covariance = XP * slab @ XP.T + np.diag(sigma[GROUP] ** 2)
+    return stats.multivariate_normal.logpdf(Y, XP @ mean, covariance)
+
+
 def density(model, step, point, s, w):
     """Return the kernel's log-density of the hyperparameters of a point."""
     hyper = step._move.hyper
@@ -75,11 +84,7 @@ def test_collapsed_density_is_the_marginal_likelihood():
         for point in settings(model, step, rng):
             point["gamma"] = s.astype(point["gamma"].dtype)
             sigma, tau = np.exp(point["sigma_log__"]), np.exp(point["tau_log__"])
-            XP = np.column_stack([X[:, s == 1], np.ones(N)])
-            mean = np.append(np.full(s.sum(), 0.5), 0.0)
-            slab = np.append(np.full(s.sum(), tau**2), 9.0)
-            covariance = XP * slab @ XP.T + np.diag(sigma[GROUP] ** 2)
-            exact = stats.multivariate_normal.logpdf(Y, XP @ mean, covariance) + prior(point)
+            exact = marginal(s, sigma, tau) + prior(point)
             differences.append(density(model, step, point, s, np.zeros(D + 1)) - exact)
         np.testing.assert_allclose(differences, differences[0], rtol=0, atol=1e-9)
 
@@ -214,6 +219,39 @@ def test_slice_move_is_the_plain_one(width):
             x[i] = plain_slice(law, x[i], width, stream)
         moved = hyper(point, s, np.zeros(0), rng)
         np.testing.assert_allclose([moved["a_logodds__"], moved["b_logodds__"]], x, rtol=1e-9)
+        point = point | moved
+
+
+def test_slice_moves_of_noise_slab_and_inclusion_are_the_plain_ones():
+    """The same where data and weights, integrated out, say something about some coordinates."""
+    model = two_noises(lambda tau: pm.Normal("w", 0.5, tau, shape=D))
+    with model:
+        step = ExactBinaryHMC()
+    hyper, prior = step._move.hyper, log_prior(model)
+    hyper.tuning = False
+    hyper.coordinates.widths[:] = 1.0
+    names = ["sigma_log__", "tau_log__", "a_logodds__"]
+    assert [h.value for h in hyper.block.hyperparameters] == names
+    s, w = np.array([1, 0, 1, 1], np.int8), np.zeros(D + 1)
+    point = model.initial_point() | {"gamma": s.astype(np.int64)}
+
+    def log_density(x):
+        at = point | {"sigma_log__": x[:2], "tau_log__": x[2], "a_logodds__": x[3]}
+        return marginal(s, np.exp(x[:2]), np.exp(x[2])) + prior(at)
+
+    def along(x, i, t):
+        return log_density(np.where(np.arange(4) == i, t, x))
+
+    x = np.concatenate([np.ravel(point[name]) for name in names])
+    rng, other = np.random.default_rng(SEED), np.random.default_rng(SEED)
+    for _ in range(20):
+        stream, order = seed_words(other), np.empty(4, np.int32)
+        shuffle_front(stream, order, 4)
+        for i in order:
+            x[i] = plain_slice(partial(along, x, i), x[i], 1.0, stream)
+        moved = step._move._move_scales(point, s, w, rng)
+        found = np.concatenate([np.ravel(moved[name]) for name in names])
+        np.testing.assert_allclose(found, x, rtol=0, atol=1e-8)
         point = point | moved
 
 
