@@ -104,7 +104,7 @@ def plot(found: dict[str, np.ndarray], file: Path) -> None:
 def main(arguments: list[str]) -> int:
     """Print the table and return 1 if anything is not calibrated."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=100)
+    parser.add_argument("--replications", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--figure", type=Path)
     parser.add_argument("words", nargs="*")

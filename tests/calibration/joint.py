@@ -67,15 +67,27 @@ class Replicate(_DataStep):
     def __init__(self, vars: Any, *, model: pm.Model, world: World, **_: Any):
         super().__init__(vars, model=model, world=world)
         self.calls, self.truths = 0, list[dict[str, Any]]()
+        self._log_p = model.compile_logp()
 
     def step(self, point: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         if self.calls % LENGTH == 0:
             truth = self.world.prior(self.rng)
             self.truths.append(truth)
-            start = self.world.values(self.world.prior(self.rng))
-            point = self._write(point | start, self.world.data(self.rng, truth))
+            point = self._start(self._write(point, self.world.data(self.rng, truth)))
         self.calls += 1
         return dict(point), [{}]
+
+
+    def _start(self, point: dict[str, Any]) -> dict[str, Any]:
+        """Return another draw from the prior.
+
+        In the tails of a probit PyMC's log-density is −inf to rounding, from where NUTS does not
+        begin; where a chain begins must only not depend on the truth.
+        """
+        while True:
+            start = point | self.world.values(self.world.prior(self.rng))
+            if np.isfinite(self._log_p(start)):
+                return start
 
 
 def data_step(kind: type[_DataStep], world: World) -> Any:
