@@ -77,7 +77,6 @@ class Replicate(_DataStep):
         self.calls += 1
         return dict(point), [{}]
 
-
     def _start(self, point: dict[str, Any]) -> dict[str, Any]:
         """Return another draw from the prior.
 

@@ -3,9 +3,21 @@
 import numpy as np
 import pymc as pm
 import pytest
+from step.regressions import bernoulli
 from support.significance import assert_holds
 
-from likelihoods.families import BINARY, D, P, X, exact, make_model, natural, run
+from likelihoods.families import (
+    BINARY,
+    FAMILIES,
+    UNBOUNDED,
+    D,
+    P,
+    X,
+    exact,
+    make_model,
+    natural,
+    run,
+)
 from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
 from pymc_exact_hmc import ExactBinaryHMC
@@ -23,6 +35,20 @@ def test_posterior_is_exact(slab):
     s, points = run(model, 12_000, seed=SEED, kernel="paper")
     w = natural(model, points).reshape(-1, D)
     assert_holds(*compare(s, w, exact("probit", slab, posterior)), seed=SEED)
+
+
+def test_offset():
+    """What the predictor holds beside the weights moves the latents, not the weights."""
+    offset, log_density = np.linspace(-1.5, 2.5, len(BINARY)), FAMILIES["probit"][1]
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", 0, 2, shape=D)
+        pm.Bernoulli("y", pm.math.invprobit(offset + X @ (gamma * w)), observed=BINARY)
+    s, points = run(model, 6000, seed=SEED, kernel="paper")
+    wanted = posterior(
+        lambda eta: log_density(eta + offset).sum(axis=-1), X, range(D),
+        log_prior=bernoulli(P), **(UNBOUNDED | {"mean": 0.0, "sd": 2.0}),
+    )  # fmt: skip
+    assert_holds(*compare(s, natural(model, points), wanted), seed=SEED)
 
 
 def test_inclusion_is_refused():

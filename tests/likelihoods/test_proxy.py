@@ -4,16 +4,20 @@ import numpy as np
 import pymc as pm
 import pytest
 from scipy import special
+from support.models import all_drops
 from support.significance import assert_holds
 
 from likelihoods.families import BINARY, SUCCESSES, TRIALS, D, N, P, X, exact, make_model, natural
 from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
 from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.likelihoods import Logistic, Probit
 from pymc_exact_hmc.likelihoods.proxy import adopt, excess, make_proxy, observe
 from pymc_exact_hmc.likelihoods.verbs import add_slopes, log_likelihood
 from pymc_exact_hmc.moves.proxy import LEAST, WINDOWS
+from pymc_exact_hmc.weights.active import expire
+from pymc_exact_hmc.weights.block import LAMBDA
 
 SEED = 19
 ETA = np.array([-300.0, -38.0, -30.0, -3.0, -0.1, 0.0, 1e-9, 0.7, 5.0, 9.0, 30.0, 300.0])
@@ -149,8 +153,72 @@ def test_learning_stops_with_tuning():
         point, _ = step.step(point)
     np.testing.assert_array_equal(step._move.proxy.memory, before)
     np.testing.assert_array_equal(step.sampling_state.proxy_memory, before)
+    other = ExactBinaryHMC(model=model)
+    other.sampling_state = step.sampling_state
+    mine, theirs = step._move.proxy, other._move.proxy
+    assert mine._block.gram.M.any()
+    np.testing.assert_array_equal(theirs._block.gram.M, mine._block.gram.M)
+    np.testing.assert_array_equal(theirs._block.coefficients, mine._block.coefficients)
     step.set_rng(np.random.default_rng(1))
     assert not step._move.proxy.memory.any()
+
+
+def coupled(slab_sd=1.0):
+    """A logistic regression whose indicators like their neighbours."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", P, shape=D)
+        pm.Potential("pairs", 1.5 * (gamma[1:] * gamma[:-1]).sum())
+        pm.Bernoulli(
+            "y", logit_p=X @ (gamma * pm.Normal("w", 0, slab_sd, shape=D)), observed=BINARY
+        )
+    return model
+
+
+def learnt_step(model):
+    """A step whose proxy has been made, and the state it is at."""
+    step, point = ExactBinaryHMC(model=model, rng=3), model.initial_point()
+    for _ in range(WINDOWS[0] + 1):
+        point, _ = step.step(point)
+    return step, point["gamma"].astype(np.int8), point["w"].copy()
+
+
+def test_a_jump_that_is_refused_leaves_nothing_behind():
+    """Neither in (s, w) nor in the caches of the prior that couples the indicators."""
+    step, s, w = learnt_step(coupled())
+    proxy, prior = step._move.proxy, step._move.prior.energy
+    distort(step)
+    refresh_caches(prior, s)
+    rng, refused = np.random.default_rng(5), 0
+    for _ in range(200):
+        before = s.copy(), w.copy()
+        if proxy(s, w, rng):
+            continue
+        refused += (proxy.tally.crossings[0] > 0).item()
+        np.testing.assert_array_equal(s, before[0])
+        np.testing.assert_array_equal(w, before[1])
+        cached, fresh = np.empty(D), np.empty(D)
+        all_drops(prior, s, cached)
+        refresh_caches(prior, s)
+        all_drops(prior, s, fresh)
+        np.testing.assert_allclose(cached, fresh, rtol=0, atol=1e-12)
+    assert refused > 20
+
+
+def test_new_slabs_are_noticed_by_the_proxy():
+    """Jumps are those of a step that remembers nothing."""
+    pair = [learnt_step(coupled()) for _ in range(2)]
+    for k in range(40):
+        ends = []
+        for forgetful, (step, s, w) in enumerate(pair):
+            step._move.gaussian.block.coefficients[LAMBDA] = 1.0 + 0.5 * (k % 3)
+            if forgetful:
+                expire(step._move.proxy._active)
+            # Caches are of the state at which a chain stays.
+            for _ in range(2):
+                step._move.proxy(s, w, np.random.default_rng(k))
+            ends.append((s.copy(), w.copy()))
+        np.testing.assert_array_equal(ends[0][0], ends[1][0])
+        np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=1e-7, atol=1e-9)
 
 
 def test_where_there_are_no_jumps():

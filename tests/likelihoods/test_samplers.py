@@ -126,7 +126,8 @@ def latents(family, eta, precision=1.0, size=20_000, seed=SEED):
     assert n == size
     working = Working(
         X=np.zeros((n, 1)), offset=np.broadcast_to(np.asarray(eta, float), n),
-        precision=np.atleast_1d(np.asarray(precision, float)), label=np.zeros(n, np.int64), relative=np.ones(n), eta=np.zeros(n), target=np.zeros(n),
+        precision=np.atleast_1d(np.asarray(precision, float)),
+        label=np.zeros(n, np.int64), relative=np.ones(n), eta=np.zeros(n), target=np.zeros(n),
         factor=np.zeros(n),
     )  # fmt: skip
     stream = seed_words(np.random.default_rng(seed))

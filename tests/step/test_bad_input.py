@@ -36,6 +36,18 @@ def test_no_binary_variable():
         ExactBinaryHMC(model=model)
 
 
+def test_entries_that_are_not_all_binary():
+    """One entry with two trials, or with a wider range, and the variable is not binary."""
+    with pm.Model() as model:
+        pm.Binomial("k", np.array([1, 2]), 0.5)
+        pm.DiscreteUniform("u", 0, np.array([1, 4]))
+        pm.DiscreteUniform("v", np.array([0, -1]), 1)
+    with pytest.raises(
+        ValueError, match=r"no free binary.*k \(its n.*u \(its bounds.*v \(its bounds"
+    ):
+        ExactBinaryHMC(model=model)
+
+
 def test_observed_binaries_are_not_free():
     """A model whose only Bernoulli is observed has nothing to sample."""
     with pm.Model() as model:
@@ -198,11 +210,12 @@ def test_hard_constraints_simply_bounce():
     assert set(np.unique(totals)) == {0, 1, 2}
 
 
-def test_data_that_changed_are_noticed():
+@pytest.mark.parametrize("start", [None, np.array([1, 0])])
+def test_data_that_changed_are_noticed(start):
     """A step made for other data refuses to go on: its coefficients would be the old ones."""
     with pm.Model() as model:
         field = pm.Data("field", np.array([3.0, -3.0]))
-        s = pm.Bernoulli("s", 0.5, shape=2)
+        s = pm.Bernoulli("s", 0.5, shape=2, initval=start)
         pm.Potential("push", (field * s).sum())
         step = ExactBinaryHMC()
     sample(model, step=step)

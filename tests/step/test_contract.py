@@ -43,6 +43,24 @@ def sample(model, step=None, **options):
         )
 
 
+def test_a_chain_begins_where_its_start_was_settled(monkeypatch):
+    """What the move makes of a start that nobody chose is the point that is moved first."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=3), pm.Normal("w", shape=3)
+        pm.Normal("y", gamma * w, 1.0, observed=np.ones(3))
+        step = ExactBinaryHMC()
+    seen = []
+    monkeypatch.setattr(step._move, "settle", lambda point, s, rng: {"w": np.full(3, 7.0)})
+    monkeypatch.setattr(
+        type(step._move), "__call__", lambda self, point, s, rng, **_: seen.append(point) or {}
+    )
+    point = model.initial_point()
+    for _ in range(2):
+        step.step(point)
+    np.testing.assert_array_equal(seen[0]["w"], 7.0)
+    np.testing.assert_array_equal(seen[1]["w"], point["w"])
+
+
 def test_returned_point_keeps_order_types_and_input():
     """Keys stand in the old order with the old types, and the old point is not changed."""
     model = ising()

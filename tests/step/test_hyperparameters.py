@@ -409,3 +409,16 @@ def test_missing_data_keep_the_fast_path():
         step = ExactBinaryHMC()
     names = {v.name for v in step.vars}
     assert names == {"gamma", "w", "sigma_log__", "tau_log__", "a_logodds__"}
+
+
+def test_weights_that_are_off_get_new_values_at_new_scales():
+    """The paper's kernel flies on from where weights are, so those that are off are drawn."""
+    with pm.Model() as model:
+        tau = pm.HalfNormal("tau", 2.0)
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", 0, tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        step = ExactBinaryHMC(kernel="paper")
+    assert step._move.hyper is not None
+    s, w = (np.arange(D) % 2).astype(np.int8), np.full(D, 0.3)
+    step._move._move_scales(model.initial_point(), s, w, np.random.default_rng(1))
+    np.testing.assert_array_equal(w == 0.3, s == 1)

@@ -109,6 +109,20 @@ def ordered():
     )
 
 
+def rows_in_descending_order():
+    transform = pm.distributions.transforms.Ordered(ascending=False)
+    start = np.array([[1.0, 0.0], [3.0, 2.0]])
+    w = pm.Normal("w", 0, 2, shape=(2, 2), transform=transform, initval=start)
+    pm.Normal("y", w.ravel()[np.arange(N) % 4], 3.0, observed=Y)
+    counts = np.bincount(np.arange(N) % 4)
+    sums = np.bincount(np.arange(N) % 4, weights=Y)
+    return (
+        np.diag(counts / 9 + 0.25),
+        sums / 9,
+        lambda w: (np.diff(w.reshape(-1, 2, 2), axis=2) <= 0).all(axis=(1, 2)),
+    )
+
+
 def random_walk():
     steps = [pm.Normal("w_0", 0.5, 1.0)]
     for k in range(1, D):
@@ -145,6 +159,7 @@ MODELS = [
     exponential,
     monotone,
     ordered,
+    rows_in_descending_order,
     random_walk,
     gaussian_process,
     shell,
@@ -454,6 +469,17 @@ def test_positive_orthant_by_its_probabilities():
     exact = [orthant(c * np.eye(D)[i]) / orthant(np.zeros(D)) for i, c in cuts]
     tails = np.column_stack([draws[:, i] > c for i, c in cuts]).astype(float)
     assert_holds(*batch_pvalues(tails, np.array(exact)), seed=SEED)
+
+
+def test_changed_data_are_noticed():
+    """As in models with indicators."""
+    with pm.Model() as model:
+        w = pm.HalfNormal("w", 2.0, shape=D)
+        pm.Normal("y", X @ w, SIGMA, observed=pm.Data("data", Y))
+        step = ExactBinaryHMC()
+        pm.set_data({"data": -Y})
+    with pytest.raises(SamplingError, match="data of the model have changed"):
+        step.step(model.initial_point())
 
 
 def test_no_word_about_indicators_that_do_not_exist():
