@@ -158,6 +158,16 @@ def test_constraints_on_gated_weights(name):
     assert "c (constraint)" in str(step.explain())
 
 
+def test_constraints_on_weights_that_share_an_indicator():
+    """The kernel knows one weight per gate: groups are left to other steps, with the reason."""
+    X = np.random.default_rng(3).normal(size=(8, 3))
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=2), pm.Normal("w", shape=3)
+        pm.Normal("y", X @ (gamma[np.array([0, 0, 1])] * w), 1.0, observed=X[:, 0])
+        pm.Potential("c", pt.switch(w.sum() <= 1, 0, -INF))
+    assert "w (it enters constraints, and weights share an indicator" in str(explain(model))
+
+
 NOT_GATED = {
     "other gate": lambda g, w: (g[::-1] * w).sum() <= 1,
     "gate and raw": lambda g, w: (g * w + w).sum() <= 1,

@@ -115,6 +115,11 @@ def wrong_family(self, _):
     self.family[0][3] = 1.0 - self.family[0][3]
 
 
+def wrong_second_family(self, _):
+    if self.likelihood == 1:
+        wrong_family(self, _)
+
+
 def moved_wall(self, rows):
     F, g, Q = rows
     return F, np.append(g[:-1], g[-1] + 0.4), Q
@@ -161,6 +166,13 @@ CASES = {
         lambda: gated(lambda eta, _: pm.Bernoulli("y", logit_p=eta, observed=BINARY)),
         LatentRows,
         after(wrong_family, method="update"),
+    ),
+    "one response of the second likelihood": (
+        lambda: gated(
+            lambda eta, _: [pm.Bernoulli(y, logit_p=eta, observed=BINARY) for y in ("y", "z")]
+        ),
+        LatentRows,
+        after(wrong_second_family, method="update"),
     ),
     "slab of a probability": (
         lambda: gated(lambda eta, _: pm.Bernoulli("y", logit_p=eta, observed=BINARY)),

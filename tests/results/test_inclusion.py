@@ -155,6 +155,14 @@ def test_groups_of_weights():
     assert table.loc["e", "mean"] == 9.0
     by_number = inclusion_summary(idata, weights="w", groups=[0, 0, 2, 1, -1])
     assert by_number.equals(table)
+    # Whatever the last indicator is.
+    for order in (GAMMA, GAMMA[:, :, ::-1]):
+        idata = trace(
+            gamma=(DIMS, order), w=(("chain", "draw", "column"), w),
+            coords={"predictor": NAMES, "column": list("abcde")},
+        )  # fmt: skip
+        row = inclusion_summary(idata, groups=[0, 0, 2, -1, 1]).loc["d"]
+        assert row["mean"] == row["mean_in"] == W[:, :, 0].mean()
 
 
 def test_weights_with_more_dims_than_indicators():

@@ -262,3 +262,22 @@ def test_start_under_a_prior_that_lets_in_hundreds():
     step.set_rng(rng)
     point, _ = step.step(model.initial_point())
     assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(point))
+
+
+def test_a_trajectory_begins_where_the_last_one_ended(monkeypatch):
+    """Several trajectories of a draw share the point, not only the indicators."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=3), pm.HalfNormal("w", shape=3)
+        pm.Normal("y", gamma * w, 1.0, observed=np.ones(3))
+        step = ExactBinaryHMC(trajectories=3)
+    seen = []
+
+    def one_round(point, s, rng, *, check):
+        seen.append(point["w_log__"])
+        return {"w_log__": point["w_log__"] + 1.0}
+
+    monkeypatch.setattr(step._move, "_round", one_round)
+    start = model.initial_point()
+    moved = step._move(start, np.zeros(3, np.int8), np.random.default_rng(1), check=False)
+    found = [x[0] - start["w_log__"][0] for x in (*seen, moved["w_log__"])]
+    assert found == pytest.approx([0.0, 1.0, 2.0, 3.0])

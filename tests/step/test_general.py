@@ -6,9 +6,11 @@ import pytensor.tensor as pt
 import pytest
 from step.regressions import D, N, P, X, Y
 from support.conditional import exact_moments
+from support.models import all_drops
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
+from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.moves.general import GeneralMove
 from pymc_exact_hmc.moves.switched import SwitchedMove
 
@@ -176,3 +178,42 @@ def test_inclusion_probability_beside_a_general_block_moves():
     start = model.initial_point()
     point, _ = step.step(start)
     assert point["a_logodds__"] != start["a_logodds__"]
+
+
+def test_indicators_move_at_the_probability_that_was_just_drawn(monkeypatch):
+    """Hyperparameters move first; what follows is given their new values."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", pm.Beta("p", 1, 1), shape=3)
+        w = pm.Normal("w", shape=3)
+        pm.Normal("y", gamma * w + gamma[0] * gamma[1], 1.0, observed=np.ones(3))
+        step = ExactBinaryHMC(kernel="general")
+    move = step._move
+    assert [h.value for h in move.hyper.block.hyperparameters] == ["p_logodds__"]
+    drawn = {"p_logodds__": np.array(2.5)}
+    monkeypatch.setattr(type(move.hyper), "__call__", lambda self, *_, **__: drawn)
+    step.step(model.initial_point())
+    drops, s = np.empty(3), np.zeros(3, np.int8)
+    refresh_caches(move.prior.energy, s)
+    all_drops(move.prior.energy, s, drops)
+    np.testing.assert_allclose(drops, 2.5)
+
+
+def test_new_scales_reach_the_caches_of_switched_slabs():
+    """A step that was at another noise scale moves as one whose caches have expired."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.4, shape=6)
+        w = pm.Normal("w", 0, pm.math.switch(gamma, 2.0, 0.3), shape=6)
+        X = np.random.default_rng(3).normal(size=(12, 6))
+        pm.Normal("y", X @ w, pm.HalfNormal("sigma"), observed=X[:, 0] + X[:, 2])
+        pair = [ExactBinaryHMC([gamma, w]) for _ in range(2)]
+    points = [model.initial_point()] * 2
+    for k in range(60):
+        for i, step in enumerate(pair):
+            step.calls = 1
+            step.rng = np.random.default_rng(k)
+            sigma = np.array((-1.0, 0.0, 1.5)[k % 3])
+            if i == 1:
+                step._move._binary.expire()
+            points[i], _ = step.step(points[i] | {"sigma_log__": sigma})
+        np.testing.assert_array_equal(points[0]["gamma"], points[1]["gamma"])
+        np.testing.assert_allclose(points[0]["w"], points[1]["w"], rtol=1e-7, atol=1e-9)

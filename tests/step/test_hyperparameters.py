@@ -6,6 +6,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pymc.exceptions import SamplingError
 from scipy import stats
 from scipy.special import betaln, logsumexp
 from step.regressions import exact_states
@@ -422,3 +423,51 @@ def test_weights_that_are_off_get_new_values_at_new_scales():
     s, w = (np.arange(D) % 2).astype(np.int8), np.full(D, 0.3)
     step._move._move_scales(model.initial_point(), s, w, np.random.default_rng(1))
     np.testing.assert_array_equal(w == 0.3, s == 1)
+
+
+def test_what_scales_are_given():
+    """Weights are integrated out, but held where they are bounded or fly on (paper's kernel)."""
+    for slab, options, held in (
+        (pm.Normal, {}, 0), (pm.HalfNormal, {}, 1), (pm.Normal, {"kernel": "paper"}, 1)
+    ):  # fmt: skip
+        with pm.Model():
+            tau = pm.HalfNormal("tau", 2.0)
+            gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), slab("w", sigma=tau, shape=D)
+            pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+            assert ExactBinaryHMC(**options)._move.hyper._evidence.held[0] == held
+
+
+def test_degrees_of_freedom_are_no_noise_scale():
+    """They shape the latents: NUTS moves them."""
+    with pm.Model() as model:
+        mean = X @ (pm.Bernoulli("gamma", 0.4, shape=D) * pm.Normal("w", shape=D))
+        nu, sigma = pm.Gamma("nu", 2, 0.1), pm.HalfNormal("sigma")
+        pm.StudentT("y", nu, mu=mean, sigma=sigma, observed=Y)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"gamma", "w", "sigma_log__"}
+    assert "nu (it enters y not only as its noise scale)" in str(explain(model))
+
+
+def test_a_scale_of_a_scale_reaches_the_weights():
+    """Where its child is stretched by a transform, so is what the weights are drawn from."""
+    with pm.Model():
+        upper = pm.Uniform("upper", 1.0, 4.0)
+        tau = pm.Uniform("tau", 0.0, upper)
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", 0, tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        hyper = ExactBinaryHMC()._move.hyper
+    assert {h.name for h in hyper.block.hyperparameters} == {"upper", "tau"}
+    assert hyper.coordinates.reach.all()
+
+
+def test_noise_that_loses_its_proportions_is_refused():
+    """A change point of another step lets rows change their class: the scale cannot be moved."""
+    with pm.Model() as model:
+        change, sigma = pm.DiscreteUniform("change", 0, N), pm.HalfNormal("sigma")
+        mean = X @ (pm.Bernoulli("gamma", 0.4, shape=D) * pm.Normal("w", shape=D))
+        pm.Normal("y", mean, sigma * pt.switch(np.arange(N) < change, 1.0, 3.0), observed=Y)
+        step = ExactBinaryHMC()
+    point = model.initial_point()
+    step.step(point)
+    with pytest.raises(SamplingError, match="sigma enter no longer change in proportion"):
+        step.step(point | {"change": point["change"] - 5})

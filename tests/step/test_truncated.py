@@ -301,8 +301,11 @@ def test_start_is_found_where_the_default_is_outside():
         point = model.initial_point()
         with model:
             step = ExactBinaryHMC()
-        point, _ = step.step(point)
-        assert np.isfinite(model.compile_logp()(point))
+        # Every chain of a step starts anew.
+        for seed in range(2):
+            step.set_rng(np.random.default_rng(seed))
+            end, _ = step.step(point)
+            assert np.isfinite(model.compile_logp()(end))
 
 
 def test_infeasible_starts_and_empty_regions_are_errors():

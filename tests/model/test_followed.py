@@ -1,0 +1,140 @@
+"""Coefficients follow the variables of other steps: whatever was there before, nothing stays."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+
+from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.weights.grams import DenseGram
+from pymc_exact_hmc.weights.refreshing import prepare
+
+RNG = np.random.default_rng(71)
+N, D = 19, 3  # more rows than there may be classes of noise
+X, TIME = RNG.normal(size=(N, D)), np.linspace(-1, 1, N)
+Y = X @ np.array([0.8, 0.0, -0.5]) + RNG.normal(size=N)
+S, W = np.array([1, 0, 1], np.int8), np.array([0.4, 1.3, 0.7])
+
+
+def predictor(prior=None):
+    gamma = pm.Bernoulli("gamma", 0.4, shape=D)
+    return X @ (gamma * (pm.Normal("w", shape=D) if prior is None else prior("w", shape=D)))
+
+
+def noise_and_slab():
+    tau = pm.HalfNormal("tau", 2.0)
+    mean = predictor(lambda name, **shape: pm.Normal(name, 0.2, tau, **shape))
+    pm.Normal("y", mean, pm.HalfNormal("sigma"), observed=Y)
+
+
+def bounds_and_offset():
+    low = pm.Normal("low", -1.0, 0.1)
+    mean = predictor(lambda name, **s: pm.TruncatedNormal(name, 0, 1, lower=low, upper=3, **s))
+    pm.Normal("y", pm.Uniform("u") + mean, 1.0, observed=Y)
+
+
+def columns():
+    pm.Normal("y", pm.Uniform("u") * predictor(), 1.0, observed=Y)
+
+
+def noise_of_each_row():
+    pm.Normal("y", predictor(), pt.exp(pm.Uniform("a") + pm.Uniform("b") * TIME), observed=Y)
+
+
+def change_of_noise():
+    change = pm.DiscreteUniform("change", 0, N)
+    pm.Normal("y", predictor(), pt.switch(np.arange(N) < change, 1.0, 3.0), observed=Y)
+
+
+def two_likelihoods():
+    mean = predictor()
+    pm.Normal("y", mean, pm.HalfNormal("sigma"), observed=Y)
+    pm.Laplace("z", mean, pm.HalfNormal("b"), observed=Y[::-1].copy())
+
+
+def student():
+    sigma = pm.HalfNormal("sigma")
+    pm.StudentT("y", pm.Gamma("nu", 2, 0.1), mu=predictor(), sigma=sigma, observed=Y)
+
+
+def laplace_of_each_row():
+    pm.Laplace("y", predictor(), pt.exp(pm.Uniform("a") + pm.Uniform("b") * TIME), observed=Y)
+
+
+def overdispersed():
+    counts = np.arange(N) % 4
+    alpha = pm.HalfNormal("alpha", 2.0)
+    pm.NegativeBinomial("y", mu=pt.exp(predictor()), alpha=alpha, observed=counts)
+
+
+def censored():
+    normal = pm.Normal.dist(predictor(), pm.HalfNormal("sigma"))
+    pm.Censored("y", normal, lower=-0.5, upper=None, observed=np.maximum(Y, -0.5))
+
+
+MODELS = [
+    noise_and_slab, bounds_and_offset, columns, noise_of_each_row, change_of_noise,
+    two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
+]  # fmt: skip
+
+
+def walk(model, rng):
+    """Yield points that differ from the last in one variable of another step."""
+    point = model.initial_point()
+    taken = ("gamma", "w")
+    names = [v.name for v in model.value_vars if v.name.split("_")[0] not in taken]
+    assert names
+    for name in names * 2:
+        old = point[name]
+        new = rng.permutation(N)[0] if old.dtype.kind == "i" else old + 0.3 + rng.random()
+        point = point | {name: np.asarray(new, old.dtype)}
+        yield point
+
+
+def seen_at(move, point):
+    """Everything that a kernel reads at a point, after latents were drawn there."""
+    move._update_gaussian(point)
+    move._draw_latents(point, S, W, np.random.default_rng(3))
+    gaussian, active = move.gaussian, move._active
+    block, gram = gaussian.block, gaussian.block.gram
+    prepare(block, active, S)
+    M = gram.M if isinstance(gram, DenseGram) else gram.X.T * gram.row_weights @ gram.X
+    latents = [x for latent in gaussian.latents for x in (*latent.family, latent.factor)]
+    caches = active.D, active.rho, active.diagonal
+    return [gaussian.scale * M, block.coefficients, block.log_slab, *caches, *latents]
+
+
+@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+def test_a_step_that_was_elsewhere_sees_what_a_new_one_sees(make, monkeypatch):
+    """One variable after another changes; each time a new step is made where the old one is."""
+    with pm.Model() as model:
+        make()
+        old = ExactBinaryHMC([model["gamma"], model["w"]])
+        for point in walk(model, np.random.default_rng(5)):
+            monkeypatch.setattr(model, "initial_point", lambda point=point: point)
+            new = ExactBinaryHMC([model["gamma"], model["w"]])
+            pairs = zip(*(seen_at(step._move, point) for step in (old, new)), strict=True)
+            for found, wanted in pairs:
+                np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+def turning_wall():
+    w = pm.Normal("w", 0.5, 1.0, shape=D)
+    pm.Potential("wall", pt.switch(w[0] + pm.Normal("slope", 0.5) * w[1] >= -1.0, 0.0, -np.inf))
+
+
+def test_walls_that_turn_are_measured_again(monkeypatch):
+    """Reflections depend on F Σ F', also where the Gaussian stays as it is."""
+    with pm.Model() as model:
+        turning_wall()
+        old = ExactBinaryHMC([model["w"]])
+        for slope in (1.5, -0.7):
+            point = model.initial_point() | {"slope": np.array(slope)}
+            monkeypatch.setattr(model, "initial_point", lambda point=point: point)
+            new = ExactBinaryHMC([model["w"]])
+            for step in (old, new):
+                step._move._update(point)
+            mine, theirs = (step._move._scratch.flight for step in (old, new))
+            for found, wanted in zip(mine, theirs, strict=True):
+                if isinstance(wanted, np.ndarray) and wanted.dtype == float:
+                    np.testing.assert_allclose(found, wanted, rtol=1e-12)
