@@ -84,7 +84,7 @@ def walk(model, rng):
     taken = ("gamma", "w")
     names = [v.name for v in model.value_vars if v.name.split("_")[0] not in taken]
     assert names
-    for name in names * 2:
+    for name in names * (2 if len(names) == 1 else 1):
         old = point[name]
         new = rng.permutation(N)[0] if old.dtype.kind == "i" else old + 0.3 + rng.random()
         point = point | {name: np.asarray(new, old.dtype)}

@@ -32,7 +32,7 @@ FASTEST = {
 """The slowest form that each model should need; the others are separable or listed as any."""
 ANY = {"ss_python_loop_columns", "ss_kaggle_sparse_logit", "ss_two_branches_noncentred"}
 ANY |= {"ss_bsts_local_level"}
-FAST = {"knapsack_potential", "cpt_table_lookup", "ising_image_denoise", "bmh_privacy_algorithm"}
+FAST = {"knapsack_potential", "ising_image_denoise", "bmh_privacy_algorithm"}
 """Whose posteriors the fast suite looks at: one of each form."""
 SLOW = pytest.mark.slow
 ORDER = ["separable", "quadratic", "local", "multilinear", "generic"]

@@ -48,8 +48,13 @@ def one_call(problem, seed, n=N, change=None, **options):
     return values
 
 
+SLOW = ("gated ellipsoid", "raw outside a ball")
+
+
 @pytest.mark.parametrize("lower", [-np.inf, -0.3])
-@pytest.mark.parametrize("name", REGIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x in SLOW)) for x in REGIONS]
+)
 def test_one_call_keeps_exact_draws_exact(name, lower):
     """Enumeration times rejection, with and without bounds on each weight."""
     values = one_call(Problem(REGIONS[name], lower), seed=21)

@@ -104,7 +104,7 @@ def features(gamma, w, sigma, tau, a, slab):
 @pytest.mark.parametrize(
     ("slab", "kernel"),
     [
-        ("centred", None),
+        pytest.param("centred", None, marks=pytest.mark.slow),
         pytest.param("truncated", None, marks=pytest.mark.slow),
         pytest.param("non-centred", None, marks=pytest.mark.slow),
         ("non-centred, truncated", None),

@@ -61,7 +61,9 @@ def test_inclusion_probabilities_are_exact(crime, options, draws):
     assert_holds(*batch_pvalues(np.array(found, float), exact), seed=SEED)
 
 
-@pytest.mark.parametrize("kernel", ["sheared", "paper", "general"])
+@pytest.mark.parametrize(
+    "kernel", ["sheared", "paper", pytest.param("general", marks=pytest.mark.slow)]
+)
 def test_kernels_keep_exact_draws_exact(crime, kernel):
     """From exact draws, three calls later, s and s·w still have the exact distribution.
 

@@ -80,7 +80,10 @@ def test_collapsed_energy_is_exact_in_the_binary_transition():
     check(CollapsedMover(problem), posterior(problem))
 
 
-@pytest.mark.parametrize("transition", [sheared_transition, integrated_transition])
+@pytest.mark.parametrize(
+    "transition",
+    [sheared_transition, pytest.param(integrated_transition, marks=pytest.mark.slow)],
+)
 def test_ising_prior_on_the_gates(transition):
     """Structured sparsity: gates in a chain that like to agree."""
     problem = problem_called("positive" if transition is sheared_transition else "untruncated")
