@@ -35,6 +35,13 @@ def test_flat_weights(link):
         ExactBinaryHMC(model=model)
 
 
+def test_half_flat_weights():
+    """Half a line is as endless."""
+    model = regression(SEPARATED, slab=lambda: pm.HalfFlat("w", shape=2))
+    with pytest.raises(ValueError, match="responses y are separated by the predictors of w, whose"):
+        ExactBinaryHMC(model=model)
+
+
 def test_flat_intercept_of_one_class():
     """Responses that are all 1 are separated by an intercept."""
     model = regression(np.ones(20, int), intercept=lambda: pm.Flat("intercept"))

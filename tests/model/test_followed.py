@@ -1,11 +1,14 @@
 """Coefficients follow the variables of other steps: whatever was there before, nothing stays."""
 
+import cloudpickle
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
 
 from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.regions.region import violated
+from pymc_exact_hmc.weights.block import LOWER, UPPER
 from pymc_exact_hmc.weights.grams import DenseGram
 from pymc_exact_hmc.weights.refreshing import prepare
 
@@ -35,6 +38,12 @@ def bounds_and_offset():
 
 def columns():
     pm.Normal("y", pm.Uniform("u") * predictor(), 1.0, observed=Y)
+
+
+def unit_of_either_sign():
+    w = pm.TruncatedNormal("w", 0, 1, lower=-0.2, upper=2, shape=D)
+    gamma = pm.Bernoulli("gamma", 0.4, shape=D)
+    pm.Normal("y", X @ (gamma * (pm.StudentT("u", 3, initval=1.0) * w)), 1.0, observed=Y)
 
 
 def noise_of_each_row():
@@ -73,8 +82,8 @@ def censored():
 
 
 MODELS = [
-    noise_and_slab, bounds_and_offset, columns, noise_of_each_row, change_of_noise,
-    two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
+    noise_and_slab, bounds_and_offset, columns, unit_of_either_sign, noise_of_each_row,
+    change_of_noise, two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
 ]  # fmt: skip
 
 
@@ -86,7 +95,7 @@ def walk(model, rng):
     assert names
     for name in names * (2 if len(names) == 1 else 1):
         old = point[name]
-        new = rng.permutation(N)[0] if old.dtype.kind == "i" else old + 0.3 + rng.random()
+        new = rng.permutation(N)[0] if old.dtype.kind == "i" else -old - 0.3 - rng.random()
         point = point | {name: np.asarray(new, old.dtype)}
         yield point
 
@@ -98,6 +107,7 @@ def seen_at(move, point):
     gaussian, active = move.gaussian, move._active
     block, gram = gaussian.block, gaussian.block.gram
     prepare(block, active, S)
+    assert (block.coefficients[LOWER] < block.coefficients[UPPER]).all()
     M = gram.M if isinstance(gram, DenseGram) else gram.X.T * gram.row_weights @ gram.X
     latents = [x for latent in gaussian.latents for x in (*latent.family, latent.factor)]
     caches = active.D, active.rho, active.diagonal
@@ -109,7 +119,8 @@ def test_a_step_that_was_elsewhere_sees_what_a_new_one_sees(make, monkeypatch):
     """One variable after another changes; each time a new step is made where the old one is."""
     with pm.Model() as model:
         make()
-        old = ExactBinaryHMC([model["gamma"], model["w"]])
+        # As in a process that was spawned.
+        old = cloudpickle.loads(cloudpickle.dumps(ExactBinaryHMC([model["gamma"], model["w"]])))
         for point in walk(model, np.random.default_rng(5)):
             monkeypatch.setattr(model, "initial_point", lambda point=point: point)
             new = ExactBinaryHMC([model["gamma"], model["w"]])
@@ -121,6 +132,20 @@ def test_a_step_that_was_elsewhere_sees_what_a_new_one_sees(make, monkeypatch):
 def turning_wall():
     w = pm.Normal("w", 0.5, 1.0, shape=D)
     pm.Potential("wall", pt.switch(w[0] + pm.Normal("slope", 0.5) * w[1] >= -1.0, 0.0, -np.inf))
+
+
+def test_products_follow_the_sign_of_a_factor():
+    """A factor that holds no weight turns the wall where it changes its sign."""
+    with pm.Model() as model:
+        w, factor = pm.Normal("w", shape=D), pm.Normal("factor", initval=1.0)
+        pm.Potential("wall", pt.switch(factor * w[0] * w[1] * w[2] >= 0, 0.0, -np.inf))
+        old = ExactBinaryHMC([w])
+    inside = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, 1], [-1, -1, -1]])
+    for sign in (1.0, -1.0):
+        old._move._update(model.initial_point() | {"factor": np.array(2.0 * sign)})
+        region = old._move.gaussian.walls.region
+        found = [violated(region, sign * place) < 0 for place in inside]
+        assert found == [True, True, False, False]
 
 
 def test_walls_that_turn_are_measured_again(monkeypatch):

@@ -39,6 +39,16 @@ def test_indicators_of_several_variables():
     np.testing.assert_array_equal(read_state(new, layout), s)
 
 
+def test_a_state_is_a_copy():
+    """Moving it must not write into the point, of whatever type the indicators are."""
+    with pm.Model() as model:
+        pm.Bernoulli("a", 0.5, shape=3)
+    layout = lay_out(select_variables(model, None)[0], model.initial_point())
+    point = {"a": np.ones(3, np.int8)}
+    read_state(point, layout)[:] = 0
+    np.testing.assert_array_equal(point["a"], 1)
+
+
 @pytest.mark.parametrize("name", BOUNDS)
 def test_weights_come_back(name):
     """Reading what was written gives the weights, and what was written is PyMC's transform."""

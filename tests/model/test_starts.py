@@ -6,7 +6,9 @@ import pytest
 from scipy import stats
 from support.models import binary_block
 
+from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.model.evaluation import Evaluator
+from pymc_exact_hmc.model.points import read_state
 from pymc_exact_hmc.model.starts import PriorDraw, Start
 
 RARE = 1e-6
@@ -47,3 +49,15 @@ def test_at_most_so_many_are_on(model):
     kept, drawn = start(point, chosen, rng)
     assert kept is chosen
     assert not drawn
+
+
+def test_one_start_that_was_chosen_keeps_all():
+    """Of two variables one has a start: nothing is drawn over it."""
+    with pm.Model() as model:
+        pm.Bernoulli("a", 0.5, shape=8, initval=np.ones(8, int))
+        pm.Bernoulli("b", 0.5, shape=8)
+        step = ExactBinaryHMC()
+    point = model.initial_point()
+    s, drawn = step._start(point, read_state(point, step.layout), np.random.default_rng(1))
+    assert not drawn
+    np.testing.assert_array_equal(s[:8], 1)

@@ -8,7 +8,10 @@ import pytest
 from traces import DIMS, NAMES, trace
 
 from pymc_exact_hmc import model_summary, prior_inclusion
+from pymc_exact_hmc.results.intervals import with_zeros
+from pymc_exact_hmc.results.reading import read_indicators
 from pymc_exact_hmc.results.sizes import size_distribution
+from pymc_exact_hmc.results.visits import count_visits
 
 # Twenty draws: {age, height} 10 times, {age} 6 times, {} 3 times, {income} once.
 STATES = [[1, 0, 1]] * 5 + [[1, 0, 0]] * 3 + [[0, 0, 0]] * 2
@@ -173,3 +176,52 @@ def test_potentials_on_the_prior_are_refused():
     assert prior_inclusion(several, "b").expected_size == 0.5
     with pytest.raises(ValueError, match="'c'"):
         prior_inclusion(several, "c")
+
+
+def test_uneven_categories():
+    """The probability of 1 is that of the second category."""
+    with pm.Model() as model:
+        pm.Categorical("gamma", [0.9, 0.1], shape=2)
+    np.testing.assert_allclose(prior_inclusion(model).inclusion, 0.1)
+
+
+def test_potentials_on_the_probability_are_refused():
+    """They change the prior of the indicators through their parent."""
+    with pm.Model() as model:
+        p = pm.Beta("p", 1, 1)
+        pm.Bernoulli("gamma", p, shape=3)
+        pm.Potential("few", -5 * p)
+    with pytest.raises(ValueError, match="'few'"):
+        prior_inclusion(model)
+
+
+def test_prior_of_sizes_that_begin_beyond_none():
+    """Each size has its own prior, also where the empty model was never visited."""
+    gamma = np.ones((2, 10, 3), int)
+    gamma[:, ::2, 0] = 0
+    sizes = model_summary(trace(gamma=(DIMS, gamma)), prior=0.2).sizes
+    assert list(sizes.index) == [2, 3]
+    np.testing.assert_allclose(sizes["prior"], [3 * 0.2**2 * 0.8, 0.2**3])
+
+
+def test_visits_of_many_models():
+    """The place of each draw is that of its own model, whatever their order."""
+    rng = np.random.default_rng(8)
+    draws = (rng.random((2, 300, 4)) < [0.2, 0.5, 0.7, 0.4]).astype(np.int8)
+    visits = count_visits(draws)
+    np.testing.assert_array_equal(visits.models[visits.which], draws)
+    np.testing.assert_allclose(visits.share, np.bincount(visits.which.ravel()) / 600)
+
+
+def test_whole_numbers_are_labels_first():
+    """Indicators called 1 … 3 are found by these names."""
+    gamma = np.random.default_rng(9).integers(0, 2, (2, 50, 3))
+    idata = trace(gamma=(DIMS, gamma), coords={"predictor": [1, 2, 3]})
+    read = read_indicators(idata, "gamma")
+    assert [read.position(label) for label in (1, 2, 3)] == [0, 1, 2]
+    assert read.position(0) == 0
+
+
+def test_draws_with_zeros_are_sorted():
+    """Zeros go between negative and positive draws."""
+    np.testing.assert_array_equal(with_zeros(np.array([-2.0, -1.0, 3.0]), 2), [-2, -1, 0, 0, 3])

@@ -10,7 +10,7 @@ from support.models import all_drops
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
-from pymc_exact_hmc.dynamics.transition import refresh_caches
+from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
 from pymc_exact_hmc.moves.general import GeneralMove
 from pymc_exact_hmc.moves.switched import SwitchedMove
 
@@ -217,3 +217,40 @@ def test_new_scales_reach_the_caches_of_switched_slabs():
             points[i], _ = step.step(points[i] | {"sigma_log__": sigma})
         np.testing.assert_array_equal(points[0]["gamma"], points[1]["gamma"])
         np.testing.assert_allclose(points[0]["w"], points[1]["w"], rtol=1e-7, atol=1e-9)
+
+
+def plain_travel(log_f, s, rng, n_hits):
+    """The walls of the paper, with nothing remembered but the energies."""
+    order, kinetic = rng.permutation(s.size), rng.standard_exponential(s.size)
+    for k in range(n_hits):
+        j = order[k % s.size]
+        flipped = s.copy()
+        flipped[j] ^= 1
+        drop = log_f(flipped) - log_f(s)
+        if kinetic[k % s.size] + drop > 0:
+            s[:], kinetic[k % s.size] = flipped, kinetic[k % s.size] + drop
+
+
+def test_general_travel_is_the_plain_one():
+    """Same random numbers, same states, from any state to any other, with coupled indicators."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=4), pm.Normal("w", shape=4)
+        pm.Potential("pairs", 1.2 * (gamma[1:] * gamma[:-1]).sum())
+        pm.Normal("y", gamma * w + gamma[0] * gamma[1], 1.0, observed=np.ones(4))
+        move = ExactBinaryHMC(kernel="general", travel_time=(2.5 * np.pi, 3.5 * np.pi))._move
+    point, energy = model.initial_point(), move.prior.energy
+
+    def log_f(s):
+        return fresh_log_density(energy, s.copy()) + move.gaussian.log_density(s, point)
+
+    for seed in range(40):
+        start = np.random.default_rng(100 + seed).integers(0, 2, 4).astype(np.int8)
+        # Fields that another state has left behind.
+        refresh_caches(energy, 1 - start)
+        found, wanted = start.copy(), start.copy()
+        move(point, found, np.random.default_rng(seed), check=False)
+        rng, motion = np.random.default_rng(seed), move.motion
+        hits = motion.travel_time.draw(rng, motion.augmentation, 4, motion.trajectories)[1]
+        for n_hits in hits:
+            plain_travel(log_f, wanted, rng, int(n_hits))
+        np.testing.assert_array_equal(found, wanted)

@@ -2,6 +2,7 @@
 
 import itertools
 
+import cloudpickle
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -458,6 +459,34 @@ def test_a_scale_of_a_scale_reaches_the_weights():
         hyper = ExactBinaryHMC()._move.hyper
     assert {h.name for h in hyper.block.hyperparameters} == {"upper", "tau"}
     assert hyper.coordinates.reach.all()
+
+
+def test_state_of_a_step_does_not_change_with_it():
+    """Widths of slices that were saved stay as they were while the step is tuned further."""
+    with pm.Model() as model:
+        pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=D)
+        step = ExactBinaryHMC()
+    point = model.initial_point()
+    step.step(point)
+    saved = step.sampling_state
+    before = cloudpickle.dumps(saved)
+    widths = step._move.hyper.coordinates.widths
+    widths[:] = 7.0
+    assert cloudpickle.dumps(saved) == before
+    # A new chain has learnt nothing.
+    step.set_rng(np.random.default_rng(1))
+    assert (widths == 1.0).all()
+
+
+def test_scales_of_groups_beside_latents_are_left():
+    """Rows have precisions of their own, so there is no Gram matrix for each scale."""
+    with pm.Model() as model:
+        mean = X @ (pm.Bernoulli("gamma", 0.4, shape=D) * pm.Normal("w", shape=D))
+        b = pm.HalfNormal("b", shape=2)
+        pm.Laplace("y", mean, b[np.arange(N) % 2], observed=Y)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"gamma", "w"}
+    assert "b (" in str(explain(model)).partition("Left to")[2]
 
 
 def test_noise_that_loses_its_proportions_is_refused():

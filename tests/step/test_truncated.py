@@ -109,18 +109,15 @@ def ordered():
     )
 
 
-def rows_in_descending_order():
-    transform = pm.distributions.transforms.Ordered(ascending=False)
-    start = np.array([[1.0, 0.0], [3.0, 2.0]])
+def positive_rows_in_descending_order():
+    transform = pm.distributions.transforms.Ordered(positive=True, ascending=False)
+    start = np.array([[1.0, 0.5], [3.0, 2.0]])
     w = pm.Normal("w", 0, 2, shape=(2, 2), transform=transform, initval=start)
     pm.Normal("y", w.ravel()[np.arange(N) % 4], 3.0, observed=Y)
     counts = np.bincount(np.arange(N) % 4)
     sums = np.bincount(np.arange(N) % 4, weights=Y)
-    return (
-        np.diag(counts / 9 + 0.25),
-        sums / 9,
-        lambda w: (np.diff(w.reshape(-1, 2, 2), axis=2) <= 0).all(axis=(1, 2)),
-    )
+    falls = np.array([[1, -1, 0, 0], [0, 1, 0, 0], [0, 0, 1, -1], [0, 0, 0, 1]])
+    return np.diag(counts / 9 + 0.25), sums / 9, lambda w: (w @ falls.T >= 0).all(axis=1)
 
 
 def random_walk():
@@ -159,7 +156,7 @@ MODELS = [
     exponential,
     monotone,
     ordered,
-    rows_in_descending_order,
+    positive_rows_in_descending_order,
     random_walk,
     gaussian_process,
     shell,
@@ -317,6 +314,11 @@ def test_infeasible_starts_and_empty_regions_are_errors():
             pm.Potential("above", pt.switch(w.sum() >= 1, 0, -INF))
         return model
 
+    with pm.Model() as two:
+        w, v = pm.Normal("w"), pm.Normal("v")
+        pm.Potential("above", pt.switch(w + v >= 1, 0, -INF))
+    with pytest.raises(SamplingError, match="start violates above"):
+        run(two, 1, "w", point=two.initial_point() | {"w": np.array(0.2)})
     with pytest.raises(SamplingError, match="start violates above"):
         run(cube(np.zeros(2)), 1, "w")
     with pytest.raises(SamplingError, match="start violates above"):
@@ -472,6 +474,15 @@ def test_positive_orthant_by_its_probabilities():
     exact = [orthant(c * np.eye(D)[i]) / orthant(np.zeros(D)) for i, c in cuts]
     tails = np.column_stack([draws[:, i] > c for i, c in cuts]).astype(float)
     assert_holds(*batch_pvalues(tails, np.array(exact)), seed=SEED)
+
+
+def test_variables_that_are_no_weights_are_refused():
+    """What is named but cannot be taken is named in the answer."""
+    with pm.Model() as model:
+        w, sigma = pm.HalfNormal("w", 2.0, shape=D), pm.HalfNormal("sigma")
+        pm.Normal("y", X @ w, sigma, observed=Y)
+    with pytest.raises(ValueError, match="sigma"):
+        ExactBinaryHMC([w, sigma], model=model)
 
 
 def test_changed_data_are_noticed():
