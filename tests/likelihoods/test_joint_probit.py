@@ -65,3 +65,20 @@ def test_too_many_responses_are_refused():
         pm.Bernoulli("y", pm.math.invprobit(eta), observed=np.tile(BINARY, 200))
     with pytest.raises(ValueError, match="4802 weights and latents jointly"):
         ExactBinaryHMC(model=model, kernel="paper")
+
+
+def test_predictors_that_change():
+    """The joint precision of weights and latents follows them."""
+    with pm.Model() as model:
+        beta = pm.Bernoulli("gamma", P, shape=D) * pm.Normal("w", shape=D)
+        eta = (X + pm.Uniform("u") * X[::-1]) @ beta
+        pm.Bernoulli("y", pm.math.invprobit(eta), observed=BINARY)
+        step = ExactBinaryHMC([model["gamma"], model["w"]], kernel="paper", rng=1)
+    for value in (0.5, -1.0):
+        point = model.initial_point() | {"u_interval__": np.array(value)}
+        step.step(point)
+        columns = X + X[::-1] / (1 + np.exp(-value))
+        M = step._move._joint.gram.M
+        # The predictor is read off its probabilities, which costs digits.
+        np.testing.assert_allclose(M[:D, :D], columns.T @ columns, rtol=1e-6)
+        np.testing.assert_allclose(M[:D, D:], -columns.T, rtol=0, atol=1e-6)

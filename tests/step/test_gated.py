@@ -281,3 +281,17 @@ def test_a_trajectory_begins_where_the_last_one_ended(monkeypatch):
     moved = step._move(start, np.zeros(3, np.int8), np.random.default_rng(1), check=False)
     found = [x[0] - start["w_log__"][0] for x in (*seen, moved["w_log__"])]
     assert found == pytest.approx([0.0, 1.0, 2.0, 3.0])
+
+
+def test_reflections_are_those_of_one_draw():
+    """They are counted anew for each."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.6, shape=3), pm.HalfNormal("w", shape=3)
+        pm.Normal("y", gamma * w, 1.0, observed=np.zeros(3))
+        step, point = ExactBinaryHMC(rng=1), model.initial_point()
+    found = []
+    for _ in range(40):
+        point, (report,) = step.step(point)
+        found.append(report["ehmc_reflections"])
+    assert max(found) > 0
+    assert 0 in found[np.argmax(found) :]

@@ -508,3 +508,16 @@ def test_no_word_about_indicators_that_do_not_exist():
         point, (report,) = step.step(point)
         said.append(report["warning"])
     assert said == [None] * 1200
+
+
+def test_reflections_of_all_rounds_are_counted(monkeypatch):
+    """A draw may fly several times."""
+    with pm.Model() as model:
+        pm.HalfNormal("w", 1.0, shape=2)
+        step = ExactBinaryHMC(rng=1)
+    move, point = step._move, model.initial_point()
+    step.step(point)
+    move.plan = move.plan._replace(rounds=3)
+    monkeypatch.setattr(move, "_play", lambda *_, **__: move._scratch.counts.__setitem__(0, 2))
+    move(point, np.zeros(0, np.int8), np.random.default_rng(1), check=False)
+    assert move.reflections == 6
