@@ -2,7 +2,6 @@
 
 import itertools
 
-import cloudpickle
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -461,19 +460,14 @@ def test_a_scale_of_a_scale_reaches_the_weights():
     assert hyper.coordinates.reach.all()
 
 
-def test_state_of_a_step_does_not_change_with_it():
-    """Widths of slices that were saved stay as they were while the step is tuned further."""
+def test_a_new_chain_has_learnt_no_widths():
+    """What a chain does must not depend on the one that the step has made before."""
     with pm.Model() as model:
         pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=D)
         step = ExactBinaryHMC()
-    point = model.initial_point()
-    step.step(point)
-    saved = step.sampling_state
-    before = cloudpickle.dumps(saved)
+    step.step(model.initial_point())
     widths = step._move.hyper.coordinates.widths
-    widths[:] = 7.0
-    assert cloudpickle.dumps(saved) == before
-    # A new chain has learnt nothing.
+    assert (widths != 1.0).all()
     step.set_rng(np.random.default_rng(1))
     assert (widths == 1.0).all()
 
