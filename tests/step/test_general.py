@@ -248,7 +248,12 @@ def test_general_travel_is_the_plain_one():
         # Fields that another state has left behind.
         refresh_caches(energy, 1 - start)
         found, wanted = start.copy(), start.copy()
-        move(point, found, np.random.default_rng(seed), check=False)
+        # A check computes fields afresh; half of the calls must do without.
+        check = seed % 2 == 0
+        move(point, found, np.random.default_rng(seed), check=check)
+        if check:
+            # Energies that are a little wrong seldom lead elsewhere, but are not conserved.
+            assert abs(move.energy_error) < 1e-9
         rng, motion = np.random.default_rng(seed), move.motion
         hits = motion.travel_time.draw(rng, motion.augmentation, 4, motion.trajectories)[1]
         for n_hits in hits:
