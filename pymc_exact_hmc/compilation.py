@@ -1,21 +1,26 @@
 """Compile kernels with numba, cached on disk, and let verbs be chosen by type.
 
-Two tools, used by every kernel of the package:
+Three tools, used by every kernel of the package:
 
 ``kernel``
-    ``numba.njit`` whose disk cache is thrown away whenever *any* source file of the
-    package changes. numba itself looks only at the file that holds the kernel, so after
-    an edit of a file the kernel calls into, or an upgrade, the old code would run.
+    ``numba.njit`` whose disk cache is thrown away whenever *any* file with compiled code
+    changes. numba itself looks only at the file that holds the kernel, so after an edit of
+    a file the kernel calls into, or an upgrade, the old code would run.
 ``verb``
     A function that is chosen by the class of its first argument, an ingredient: a
     ``NamedTuple`` of arrays. The same choice works in compiled code (an overload) and in
     plain Python (single dispatch), so kernels also run under ``NUMBA_DISABLE_JIT=1``.
+``bind``
+    The machine code of a kernel for given types, compiled at once, unless within
+    ``compiled_on_demand``.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache, partial, singledispatch
 from pathlib import Path
 from typing import Any
@@ -24,15 +29,31 @@ import numba
 from numba.core import types
 from numba.extending import overload
 
+COMPILED = (
+    "augmentations",
+    "dynamics",
+    "energies",
+    "likelihoods",
+    "regions",
+    "tapes",
+    "weights",
+    "compilation.py",
+    "error_function.py",
+    "random_stream.py",
+)
+"""Where kernels are, and all that they call: the layers that know nothing of PyMC."""
+
 
 @cache
-def package_fingerprint() -> str:
-    """Hash of every source file of the package."""
+def kernel_fingerprint() -> str:
+    """Hash of every source file that holds compiled code."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode())
-        digest.update(path.read_bytes())
+        place = path.relative_to(root)
+        if place.parts[0] in COMPILED:
+            digest.update(place.as_posix().encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
@@ -52,7 +73,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: str = "never")
     # Without compilation njit returns the function itself, which has no cache.
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:
-        cache_file._source_stamp = (cache_file._source_stamp, package_fingerprint())
+        cache_file._source_stamp = (cache_file._source_stamp, kernel_fingerprint())
     return dispatcher
 
 
@@ -74,6 +95,22 @@ def verb(stub: Callable[..., Any]) -> Any:
     return dispatch
 
 
+_ON_DEMAND = ContextVar("on_demand", default=False)
+
+
+@contextmanager
+def compiled_on_demand() -> Iterator[None]:
+    """Let what is bound within be compiled when it is first called, perhaps never.
+
+    For steps that are made to be looked at. Others are compiled before chains are forked.
+    """
+    token = _ON_DEMAND.set(True)
+    try:
+        yield
+    finally:
+        _ON_DEMAND.reset(token)
+
+
 def bind(dispatcher: Any, *arguments: Any) -> Callable[..., Any]:
     """Return the machine code of a kernel for arguments of these types.
 
@@ -81,9 +118,9 @@ def bind(dispatcher: Any, *arguments: Any) -> Callable[..., Any]:
     tuples and 300 µs if a compiled function is among them. What is returned here must be
     called with arguments of the same types only.
     """
-    if not hasattr(dispatcher, "overloads"):
-        plain: Callable[..., Any] = dispatcher  # compilation is switched off
-        return plain
+    if _ON_DEMAND.get() or not hasattr(dispatcher, "overloads"):
+        itself: Callable[..., Any] = dispatcher  # it has no overloads if numba is switched off
+        return itself
     signature = tuple(numba.typeof(argument) for argument in arguments)
     dispatcher.compile(signature)
     machine_code: Callable[..., Any] = dispatcher.overloads[signature].entry_point

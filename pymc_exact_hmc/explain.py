@@ -11,6 +11,7 @@ from pymc.model import Model
 from pymc_exact_hmc.assembly import Assembly
 from pymc_exact_hmc.blocks import General
 from pymc_exact_hmc.catalogue import FORMS, GATED, GENERAL, SWITCHED
+from pymc_exact_hmc.compilation import compiled_on_demand
 from pymc_exact_hmc.model.binaries import why_not_binary
 from pymc_exact_hmc.model.constraints import Constraints
 from pymc_exact_hmc.model.factors import Factor
@@ -111,7 +112,8 @@ def explain(model: Model | None = None, vars: Any = None) -> Explanation:
     """
     from pymc_exact_hmc.step import ExactBinaryHMC
 
-    return ExactBinaryHMC(vars, model=model).explain()
+    with compiled_on_demand():
+        return ExactBinaryHMC(vars, model=model).explain()
 
 
 def explain_assembly(model: Model, assembly: Assembly) -> Explanation:

@@ -7,6 +7,8 @@ import pytensor
 import pytest
 from hypothesis import settings
 
+from pymc_exact_hmc.compilation import compiled_on_demand
+
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Folders whose tests compile the kernels of the weights, which take half a minute each. They come
@@ -22,18 +24,19 @@ def pytest_collection_modifyitems(items):
     items.sort(key=rank)
 
 
-# Folders whose models are many and small: compiling their graphs takes longer than all else that
-# is done with them. Everywhere else, and in the files named, graphs are compiled as for a user.
+# Folders whose models are many and small: compiling takes longer than all else that is done with
+# them, so their graphs are interpreted and kernels that are never called are not compiled.
+# Everywhere else, and in the files named, everything is as for a user.
 INTERPRETED = ("model", "likelihoods", "step", "weights", "tapes")
 COMPILED = ("test_contract.py", "test_joint.py", "test_uscrime.py", "test_with_nuts.py")
 
 
 @pytest.fixture(autouse=True)
-def graphs_of_many_models_are_interpreted(request):
+def many_models_are_interpreted(request):
     if request.path.parent.name not in INTERPRETED or request.path.name in COMPILED:
         yield
         return
-    with pytensor.config.change_flags(linker="py", cxx=""):
+    with pytensor.config.change_flags(linker="py", cxx=""), compiled_on_demand():
         yield
 
 

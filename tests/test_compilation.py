@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 import pymc_exact_hmc
+from pymc_exact_hmc.compilation import COMPILED, bind, compiled_on_demand
+from pymc_exact_hmc.dynamics.transition import fresh_log_density
+from pymc_exact_hmc.energies import Fields
 
 PACKAGE = Path(pymc_exact_hmc.__file__).parent
 TESTS = Path(__file__).parent
@@ -79,3 +83,24 @@ def test_no_stale_cache_after_an_edit_elsewhere(tmp_path):
     assert edited != text
     source.write_text(edited)
     assert float(run(DROP, **fresh)) == pytest.approx(6.0)
+
+
+def test_every_kernel_is_among_what_caches_depend_on():
+    """Compiled code is in the files whose edits throw caches away, and calls no others."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text()
+        if path.relative_to(PACKAGE).parts[0] in COMPILED:
+            used = set(re.findall(r"^ *from pymc_exact_hmc\.(\w+)", text, re.MULTILINE))
+            assert used <= {name.removesuffix(".py") for name in COMPILED}, path
+        else:
+            assert not re.search(r"^@kernel|^@verb|\.register\(", text, re.MULTILINE), path
+
+
+def test_kernels_that_are_not_called_are_not_compiled():
+    """On demand, what is bound is compiled by its first call, and gives the same."""
+    arguments = Fields(np.ones(3)), np.ones(3, np.int8)
+    kernel = fresh_log_density.__class__(fresh_log_density.py_func)
+    with compiled_on_demand():
+        later = bind(kernel, *arguments)
+    assert not kernel.signatures
+    assert later(*arguments) == bind(kernel, *arguments)(*arguments) == 3.0

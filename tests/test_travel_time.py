@@ -1,6 +1,8 @@
 """Travel times: what users may give, and the number of hits they lead to."""
 
+import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from scipy import stats
 from support.significance import assert_holds, stationarity_pvalue
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
+from pymc_exact_hmc.options import Options, make_motion
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 
 
@@ -21,9 +24,13 @@ def test_default_is_half_a_hit_to_one_hit_per_wall(augmentation):
 
 @pytest.mark.parametrize("value", [2.5 * math.pi, 1, (0.5, 2.0), [1.0, 3.0], (0, 1), np.float64(2)])
 def test_what_is_given_is_used(value):
-    """A number is a fixed time, a pair an interval."""
+    """A number is a fixed time, a pair an interval, with weights and without, for all kernels."""
     ends = np.atleast_1d(np.asarray(value, float))
     assert parse_travel_time(value, Gaussian()) == (ends[0], ends[-1])
+    block = SimpleNamespace(terms=[], d=3)
+    for kernel, single in itertools.product([None, "paper", "general"], [False, True]):
+        motion = make_motion(Options("gaussian", value, None, kernel), block, single=single)
+        assert motion.travel_time == (ends[0], ends[-1])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pymc_exact_hmc.augmentations import Box, Exponential, Gaussian, draw_kinetic, period
 from pymc_exact_hmc.compilation import kernel, verb
 from pymc_exact_hmc.dynamics.trajectory import travel_by_queue, travel_in_order
-from pymc_exact_hmc.energies import log_density, refresh
+from pymc_exact_hmc.energies import commit, energy_drop, log_density, refresh
 from pymc_exact_hmc.random_stream import fill_exponential, shuffle_front, uniform
 
 
@@ -91,3 +91,15 @@ def fresh_log_density(energy, s):
     """Compute every cache of ``energy`` afresh from s and return log f(s)."""
     refresh(energy, s)
     return log_density(energy, s)
+
+
+@kernel
+def drop_of_flip(energy, s, j):
+    """Return the energy drop of flipping s_j, for loops that are not compiled."""
+    return energy_drop(energy, s, j)
+
+
+@kernel
+def commit_flip(energy, s, j):
+    """Bring the caches up to date after s_j was flipped."""
+    commit(energy, s, j)

@@ -31,10 +31,14 @@ WRAPPERS = (DimShuffle, Reshape, SpecifyShape, tensor_basic.Alloc, *JOINS)
 
 
 class Margin(NamedTuple):
-    """A condition ``whole`` ≥ 0 for every entry; it is the product of its ``factors``."""
+    """A condition ``whole`` ≥ 0 for every entry; it is the product of its ``factors``.
+
+    ``strict``: the model asks for > 0.
+    """
 
     whole: Tensor
     factors: list[Tensor]
+    strict: bool
 
 
 class UnreadableError(Exception):
@@ -118,7 +122,8 @@ def _of_condition(tensor: Tensor, unknowns: set[Tensor], *, truth: bool) -> Iter
         raise UnreadableError(f"{tensor.name} is used as a condition by itself")
     if isinstance(op, scalar.GE | scalar.GT | scalar.LE | scalar.LT):
         upwards = isinstance(op, scalar.GE | scalar.GT) == truth
-        yield _margin(*(node.inputs if upwards else reversed(node.inputs)))
+        strict = isinstance(op, scalar.GT | scalar.LT) == truth
+        yield _margin(*(node.inputs if upwards else reversed(node.inputs)), strict=strict)
     elif isinstance(op, scalar.Invert):
         yield from _of_condition(node.inputs[0], unknowns, truth=not truth)
     elif _joins(node.op, op, truth=truth):
@@ -144,7 +149,7 @@ def _joins(op: Any, scalar_op: Any, *, truth: bool) -> bool:
     return isinstance(scalar_op, scalar.OR) or isinstance(op, tensor_math.Any)
 
 
-def _margin(greater: Tensor, smaller: Tensor) -> Margin:
+def _margin(greater: Tensor, smaller: Tensor, *, strict: bool) -> Margin:
     """Return greater − smaller ≥ 0, and its factors if one side is nothing but 0."""
     if _is_boolean(greater) or _is_boolean(smaller):
         raise UnreadableError("it compares conditions with numbers")
@@ -156,7 +161,7 @@ def _margin(greater: Tensor, smaller: Tensor) -> Margin:
         first, *rest = _factors(smaller)
         factors = [-first, *rest]
     shown = [f.astype("float64") + pt.zeros_like(whole) for f in factors]
-    return Margin(whole, [whole] if len(shown) == 1 else shown)
+    return Margin(whole, [whole] if len(shown) == 1 else shown, strict)
 
 
 def _is_boolean(tensor: Tensor) -> bool:

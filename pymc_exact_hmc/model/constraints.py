@@ -77,7 +77,13 @@ def _walls_of(
         whole, *factors = on_natural_weights(model, [margin.whole, *margin.factors], weights)
         base = MOST_PRODUCTS * (seen + k)
         walls += _factor_walls(
-            potential.name, Margin(whole, factors), weights, layout, point, base, gated=gated
+            potential.name,
+            Margin(whole, factors, margin.strict),
+            weights,
+            layout,
+            point,
+            base,
+            gated=gated,
         )
     return walls
 
@@ -94,14 +100,18 @@ def _factor_walls(
 ) -> list[Wall]:
     degrees = degrees_in([margin.whole, *margin.factors], weights, layout, point)
     if degrees[0] <= 2:
-        return [Wall(name, margin.whole, max(degrees[0], 1), gated=gated)]
+        degree = max(degrees[0], 1)
+        return [Wall(name, margin.whole, degree, gated=gated, strict=margin.strict)]
     if len(margin.factors) > 1 and max(degrees[1:]) <= 2:
         pairs = list(zip(margin.factors, degrees[1:], strict=True))
         bent = [(factor, degree) for factor, degree in pairs if degree > 0]
         rest = [factor for factor, degree in pairs if degree == 0]
         # What multiplies the polynomials matters by its sign alone.
         bent[0] = prod([bent[0][0], *rest]), bent[0][1]
-        return [Wall(name, factor, max(degree, 1), base, gated) for factor, degree in bent]
+        return [
+            Wall(name, factor, max(degree, 1), base, gated, margin.strict)
+            for factor, degree in bent
+        ]
     raise UnreadableError(
         "a condition compares something that is not linear, quadratic, or a product of such "
         "compared with 0"

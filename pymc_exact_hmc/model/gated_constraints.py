@@ -19,7 +19,9 @@ from pymc_exact_hmc.model.analysis import UnfollowableError, analyse, evaluate_n
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.constraints import Constraints, read_constraints
 from pymc_exact_hmc.model.evaluation import Point
+from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.gates import GateTracker, Offset
+from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.walls import Wall, Walls
 from pymc_exact_hmc.model.weights import WeightBlock, lay_out_weights, why_not_weight
 from pymc_exact_hmc.weights.block import LAMBDA, LOWER, SOLE, START, UPPER, Block
@@ -62,7 +64,44 @@ def read_gated_constraints(
                 f"it enters {wall.name}, which depends on indicators in another way than through "
                 "weights times their indicators"
             )
+        reason = _why_not_at_zero(wall, weights, layout, point) if wall.gated else ""
+        if reason:
+            return constraints, reason
     return constraints, ""
+
+
+def _why_not_at_zero(
+    wall: Wall, weights: WeightBlock, layout: tuple[BinaryVariable, ...], point: Point
+) -> str:
+    """Return why a wall cannot be kept while all gates are closed, or nothing.
+
+    A margin without a constant is then exactly 0, whatever the weights are: a state that has a
+    probability, unlike a margin that happens to be 0. A region counts 0 as inside, factor by
+    factor; the model may not. Discrete variables in a margin may make it 0 later.
+    """
+    if not wall.strict and wall.product < 0:
+        return ""
+    rng = np.random.default_rng(20131219)
+    closed = {b.value.name: np.zeros(b.shape, point[b.name].dtype) for b in layout}
+    unknowns = {b.value for b in layout} | {w.value for w in weights.weights}
+    others = other_inputs(wall.value, unknowns)
+    may_be_zero = np.array(any(not v.type.dtype.startswith("float") for v in others))
+    if not may_be_zero:
+        # Other values tell what is always 0 from a random variable that starts at 0.
+        setting = jittered(point, rng) | closed
+        setting |= {w.value.name: rng.standard_normal(w.shape) for w in weights.weights}
+        may_be_zero = evaluate_nodes([], setting, also=[wall.value])[wall.value] == 0.0
+    if not np.any(may_be_zero):
+        return ""
+    if wall.product < 0:
+        return (
+            f"it enters {wall.name}, which compares by < or > what may be exactly 0 while "
+            "indicators are 0, and so forbids that: write <= or >= if it is allowed"
+        )
+    return (
+        f"it enters {wall.name}, which compares a product that may be exactly 0 while an indicator "
+        "is 0: give each factor a condition of its own"
+    )
 
 
 def gated_walls(

@@ -95,9 +95,23 @@ def _separates(
         b_ub=np.append(np.zeros(len(outside)), 1.0),
         A_eq=inside[way == 0] if (way == 0).any() else None,
         b_eq=np.zeros(int((way == 0).sum())) if (way == 0).any() else None,
-        bounds=(None, None),
+        bounds=_directions(model, among),
     )
     return bool(found.status == 0 and -found.fun > 0.5)
+
+
+def _directions(model: Model, among: list[Any]) -> Matrix:
+    """Return how far each entry may go, down and up: half a line has one direction."""
+    start = model.initial_point()
+    lowest = [
+        np.full(
+            start[model.rvs_to_values[x].name].size,
+            0.0 if isinstance(x.owner.op, HalfFlatRV) else -np.inf,
+        )
+        for x in among
+    ]
+    down = np.concatenate(lowest)
+    return np.column_stack([down, np.full(down.size, np.inf)])
 
 
 def _design(

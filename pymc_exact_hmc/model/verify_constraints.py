@@ -49,7 +49,10 @@ def verify_truncated(model: Model, gaussian: TruncatedGaussian, point: Point) ->
                 return "the transform of " + ", ".join(x.name for x in block.weights)
             potentials = np.asarray(results[len(names) : len(variables)], dtype=float)
             walls = gaussian.walls
-            wrong = disagreement(walls.region, walls.labels, w, potentials, constraints)
+            same = walls.varies and setting is point
+            wrong = disagreement(
+                walls.region, walls.labels, w, potentials, constraints, zeros=not same
+            )
             if wrong:
                 return wrong
             values = np.asarray(results[: len(names)], dtype=float)
@@ -83,14 +86,24 @@ def _random_weights(gaussian: TruncatedGaussian, rng: np.random.Generator, k: in
 
 
 def disagreement(
-    region: Region, labels: list[str], w: Vector, potentials: Vector, names: list[str]
+    region: Region,
+    labels: list[str],
+    w: Vector,
+    potentials: Vector,
+    names: list[str],
+    *,
+    zeros: bool,
 ) -> str:
-    """Return a constraint whose potential and whose walls do not agree at w, or nothing."""
+    """Return a constraint whose potential and whose walls do not agree at w, or nothing.
+
+    ``zeros``: also where a margin has no entries at all, so that 0 is not a matter of rounding.
+    """
     for name, potential in zip(names, potentials, strict=True):
         own = np.array([label == name for label in labels])
         values = np.array([factor_value(region, k, w) for k in np.flatnonzero(own)])
         size = np.abs(region.F[own]) @ np.abs(w) + np.abs(region.g[own])
-        if (np.abs(values) <= ROUNDING * (size + 1e-300)).any():
+        near = np.abs(values) <= ROUNDING * (size + 1e-300)
+        if (near & (size > 0 if zeros else True)).any():
             continue
         sign = np.where(values >= 0, 1.0, -1.0)
         product = region.product[own]

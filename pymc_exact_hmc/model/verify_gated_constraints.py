@@ -47,7 +47,8 @@ def verify_gated_walls(
             w = read_weights(trial, placed, lower, upper)
             show(walls.region, view, weights.gate, s)
             potentials = np.asarray(evaluate(s, trial), dtype=float)
-            wrong = disagreement(view, walls.labels, w, potentials, names)
+            same = walls.varies and setting is point
+            wrong = disagreement(view, walls.labels, w, potentials, names, zeros=not same)
             if wrong:
                 return wrong
     changed = gaussian.update(point)

@@ -30,7 +30,8 @@ class Wall(NamedTuple):
     """Factors that are all of one kind: ``value`` is flat, in natural weights.
 
     ``product`` numbers the product to which entry i belongs: product + i; −1 if each stands
-    alone. ``gated`` tells whether weights enter multiplied by their indicators.
+    alone. ``gated`` tells whether weights enter multiplied by their indicators, ``strict``
+    whether 0 itself is forbidden, which matters only where that has a probability.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Wall(NamedTuple):
     degree: int
     product: int = -1
     gated: bool = False
+    strict: bool = False
 
 
 class _Part(NamedTuple):

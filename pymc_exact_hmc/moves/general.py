@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
-from pymc_exact_hmc.dynamics.transition import fresh_log_density
-from pymc_exact_hmc.energies import commit, energy_drop
+from pymc_exact_hmc.dynamics.transition import commit_flip, drop_of_flip, fresh_log_density
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.general import GeneralGaussian
@@ -18,18 +16,6 @@ from pymc_exact_hmc.moves.binary import NO_WEIGHTS, Motion
 from pymc_exact_hmc.moves.hyper import HyperMove
 
 State = npt.NDArray[np.int8]
-
-
-@kernel
-def drop_of_flip(energy, s, j):  # type: ignore[no-untyped-def]
-    """Return the energy drop of flipping s_j."""
-    return energy_drop(energy, s, j)
-
-
-@kernel
-def commit_flip(energy, s, j):  # type: ignore[no-untyped-def]
-    """Bring the caches up to date after s_j was flipped."""
-    commit(energy, s, j)
 
 
 class GeneralMove:

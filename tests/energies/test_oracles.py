@@ -39,14 +39,18 @@ def drops_of(case, s):
 
 @pytest.mark.parametrize("name", CASES)
 def test_drops_and_log_density_are_those_of_log_f(name):
-    """Δ_j = log f(s with s_j flipped) − log f(s) at every state that log f allows."""
+    """Δ_j = log f(s with s_j flipped) − log f(s) at every state that log f allows.
+
+    Refreshed caches are all that Δ_j needs.
+    """
     case = make(name)
     possible = [s for s in states(case.d) if np.isfinite(case.log_f(s))]
     base, own_base = case.log_f(possible[0]), fresh_log_density(case.energy, possible[0].copy())
     for s in possible:
+        refresh_caches(case.energy, s.copy())
+        drops = drops_of(case, s.copy())
         own = fresh_log_density(case.energy, s.copy()) - own_base
         assert own == pytest.approx(case.log_f(s) - base, rel=1e-12, abs=1e-12)
-        drops = drops_of(case, s.copy())
         for j in range(case.d):
             flipped = s.copy()
             flipped[j] ^= 1
@@ -78,6 +82,25 @@ def test_caches_equal_a_fresh_computation(name):
     # Each flip may add one rounding error of numbers of the size of the coefficients.
     np.testing.assert_allclose(cached[0], afresh[0], rtol=0, atol=1e4 * 1e-15)
     assert cached[1] == pytest.approx(afresh[1], rel=0, abs=1e4 * 1e-15)
+
+
+@pytest.mark.parametrize("name", ["fields", "sparse couplings", "dense couplings"])
+def test_an_infinite_field_pins_an_indicator(name):
+    """It is a constant of log f, in which it does not count, and no flip takes the indicator away.
+
+    The others are as free as before.
+    """
+    case = make(name)
+    h = case.energy.h.copy()
+    h[0] = np.inf
+    pinned = case._replace(energy=case.energy._replace(h=h))
+    for s in states(case.d)[states(case.d)[:, 0] == 1]:
+        own = fresh_log_density(pinned.energy, s.copy())
+        assert own == pytest.approx(case.log_f(s) - case.energy.h[0], rel=1e-12, abs=1e-12)
+        drops = drops_of(pinned, s.copy())
+        refresh_caches(case.energy, s.copy())
+        assert drops[0] == -np.inf
+        np.testing.assert_allclose(drops[1:], drops_of(case, s.copy())[1:], rtol=1e-12)
 
 
 def test_forbidden_flips_are_infinitely_uphill():

@@ -29,17 +29,19 @@ def regression(y, *, slab=lambda: pm.Normal("w", 0, 2, shape=2), intercept=None,
 
 @pytest.mark.parametrize("link", ["logit", "probit", "binomial"])
 def test_flat_weights(link):
-    """No posterior: refused with the names of the response and of the weights."""
-    model = regression(SEPARATED, slab=lambda: pm.Flat("w", shape=2), link=link)
-    with pytest.raises(ValueError, match="responses y are separated by the predictors of w, whose"):
-        ExactBinaryHMC(model=model)
+    """No posterior, whichever way: refused with the names of the response and of the weights."""
+    for y in (SEPARATED, 1 - SEPARATED):
+        model = regression(y, slab=lambda: pm.Flat("w", shape=2), link=link)
+        with pytest.raises(ValueError, match="y are separated by the predictors of w, whose"):
+            ExactBinaryHMC(model=model)
 
 
 def test_half_flat_weights():
-    """Half a line is as endless."""
+    """Half a line is as endless, but in its own direction only."""
     model = regression(SEPARATED, slab=lambda: pm.HalfFlat("w", shape=2))
     with pytest.raises(ValueError, match="responses y are separated by the predictors of w, whose"):
         ExactBinaryHMC(model=model)
+    ExactBinaryHMC(model=regression(1 - SEPARATED, slab=lambda: pm.HalfFlat("w", shape=2)))
 
 
 def test_flat_intercept_of_one_class():

@@ -30,7 +30,7 @@ def orders():
     yield "nested", lambda w: pt.switch(pt.all(rises(w)), pt.switch(small(w), 0, -INF), -INF)
     yield "diff", lambda w: pt.switch(pt.and_(pt.all(pt.diff(w) > 0), small(w)), 0, -INF)
     yield "log", lambda w: pt.log(pt.switch(both(w), 1.0, 0.0))
-    yield "product of conditions", lambda w: pt.switch(pt.all(rises(w)) * small(w), 0, -INF)
+    yield "product of conditions", lambda w: pt.log(pt.prod(rises(w)) * small(w))
     yield (
         "stack",
         lambda w: pt.switch(
@@ -81,15 +81,17 @@ def test_several_potentials_and_other_variables_in_them():
 
 
 def test_products_keep_their_factors():
-    """Above degree 2 a product with 0 on the other side is a condition on the signs."""
+    """Above degree 2 a product with 0 on the other side is a condition on its own signs."""
     with pm.Model():
         w = pm.Normal("w", 0, 1, shape=D)
         pm.Potential("signs", pt.switch(-2 * w[0] * (w[1] - 1) * ((w**2).sum() - 1) <= 0, 0, -INF))
+        pm.Potential("more", pt.switch((w[0] - 1) * (w[1] + 1) * w[2] >= 0, 0, -INF))
         step = ExactBinaryHMC()
     region = step._move.gaussian.walls.region
     points = 1.5 * np.random.default_rng(2).normal(size=(300, D))
     signs = points[:, 0] * (points[:, 1] - 1) * ((points**2).sum(axis=1) - 1)
-    assert [violated(region, p) < 0 for p in points] == (signs >= 0).tolist()
+    more = (points[:, 0] - 1) * (points[:, 1] + 1) * points[:, 2]
+    assert [violated(region, p) < 0 for p in points] == ((signs >= 0) & (more >= 0)).tolist()
 
 
 UNREADABLE = {
@@ -98,6 +100,7 @@ UNREADABLE = {
     "equal": (lambda w: pt.switch(pt.eq(w[0], 0), 0, -INF), "equality"),
     "soft": (lambda w: pt.switch(w[0] > 0, 0, -1e10), "neither side is -inf"),
     "random": (lambda w: pt.switch(w[0] > 0, 0, pm.Normal("u")), "neither side is -inf"),
+    "soft inside": (lambda w: pt.switch(w[0] > w[1], -((w[0] - 1) ** 2), -INF), "it goes through"),
     "maximum": (lambda w: pt.switch(pt.max(w) <= 1, 0, -INF), "not linear, quadratic"),
     "cubic": (lambda w: pt.switch(w[0] ** 3 <= w[1], 0, -INF), "not linear, quadratic"),
     "absolute": (lambda w: pt.switch(pt.abs(w[0]) <= 1, 0, -INF), "not linear, quadratic"),
@@ -123,12 +126,12 @@ def test_conditions_of_a_potential_that_is_no_constraint():
         read_conditions(pt.exp(w).sum(), {w})
 
 
-def gated(potential, **options):
+def gated(potential, slab=lambda: pm.Normal("w", 0, 1.5, shape=D)):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(8, D))
     with pm.Model() as model:
         gamma = pm.Bernoulli("gamma", 0.4, shape=D)
-        w = pm.Normal("w", 0, 1.5, shape=D)
+        w = slab()
         pm.Normal("y", X @ (gamma * w), 1.0, observed=rng.normal(size=8))
         pm.Potential("c", potential(gamma, w))
     return model
@@ -139,9 +142,10 @@ GATED = {
     "product": (lambda g, w: (g * w).sum() <= 1, 1),
     "switch": (lambda g, w: pm.math.switch(g, w, 0).sum() <= 1, 1),
     "deterministic": (lambda g, w: pm.Deterministic("beta", g * w).sum() <= 1, 1),
-    "matrix": (lambda g, w: pt.all(np.eye(D)[::-1] @ (w * g) <= 1), 1),
+    "matrix": (lambda g, w: np.eye(D)[::-1] @ (w * g) <= 1, 1),
     "quadratic": (lambda g, w: pt.dot(g * w, np.ones((D, D)) @ (g * w)) <= 1, 1),
     "spins": (lambda g, w: (0.5 * ((2 * g - 1) + 1) * w).sum() <= 1, 1),
+    "factors": (lambda g, w: (g[0] * w[0] - 1) * (g[1] * w[1] + 2) * (g[2] * w[2] - 3) >= 0, 1),
 }
 
 
@@ -155,7 +159,9 @@ def test_constraints_on_gated_weights(name):
     assert {g for g, x in zip(walls.region.gated, walls.labels, strict=True) if x == "c"} == {
         is_gated
     }
-    assert "c (constraint)" in str(step.explain())
+    text = str(step.explain())
+    assert "c (constraint)" in text
+    assert "c (potential)" not in text
 
 
 def test_constraints_on_weights_that_share_an_indicator():
@@ -166,6 +172,14 @@ def test_constraints_on_weights_that_share_an_indicator():
         pm.Normal("y", X @ (gamma[np.array([0, 0, 1])] * w), 1.0, observed=X[:, 0])
         pm.Potential("c", pt.switch(w.sum() <= 1, 0, -INF))
     assert "w (it enters constraints, and weights share an indicator" in str(explain(model))
+
+
+def test_constraints_on_raw_weights_need_a_gaussian_slab():
+    """Weights that are off are cut as well, and fly, which takes a precision of their own."""
+    model = gated(
+        lambda g, w: pt.switch(w[0] + w[1] <= 3, 0, -INF), lambda: pm.Exponential("w", 1, shape=D)
+    )
+    assert "w (it enters a constraint on raw weights, which needs a" in str(explain(model))
 
 
 NOT_GATED = {
@@ -184,3 +198,52 @@ def test_other_mixtures_of_indicators_and_weights_are_not_taken(name):
     text = str(explain(model))
     assert "w (it enters c, which depends on indicators in another way" in text
     assert "c (potential)" in text
+
+
+AT_ZERO = {
+    "positive": (lambda g, w: g * w > 0, "compares by < or >"),
+    "negative sum": (lambda g, w: (g * w).sum() < 0, "compares by < or >"),
+    "not below": (lambda g, w: pt.invert(pt.any(g * w <= 0)), "compares by < or >"),
+    "not a ball": (lambda g, w: pt.sum((g * w) ** 2) > 0, "compares by < or >"),
+    "no constant": (lambda g, w: (g * w).sum() + 1 > 1, "compares by < or >"),
+    "a number": (lambda g, w: (g * w).sum() < pm.Poisson("k", 2), "compares by < or >"),
+    "signs": (lambda g, w: (g * w)[0] * (g * w)[1] * (g * w)[2] >= 0, "compares a product"),
+}
+"""Conditions on what may be exactly 0 while gates are closed, which has a probability."""
+
+
+@pytest.mark.parametrize("name", AT_ZERO)
+def test_conditions_that_decide_about_zero_are_not_taken(name):
+    """A region holds its edge, factor by factor; where the model does not, w is left alone."""
+    condition, reason = AT_ZERO[name]
+    model = gated(lambda g, w: pt.switch(condition(g, w), 0, -INF))
+    explanation = explain(model)
+    assert explanation.taken == "gamma (3): 3 indicators"
+    assert reason in str(explanation)
+
+
+EDGES = {
+    "edge allowed": lambda g, w: g * w >= 0,
+    "edge elsewhere": lambda g, w: g * w > -1,
+    "edge that is random": lambda g, w: (g * w).sum() < pm.Normal("u"),
+    "edge of raw weights": lambda g, w: (g * w).sum() < w[0],
+    "factors without zeros": lambda g, w: (w[0] - 1) * (w[1] + 1) * (w[2] - 2) > 0,
+}
+"""Conditions whose edge is allowed, or has no probability."""
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_edges_without_a_probability_do_not_matter(name):
+    """Whether the edge itself is allowed makes no difference then."""
+    model = gated(lambda g, w: pt.switch(EDGES[name](g, w), 0, -INF))
+    names = explain(model).taken
+    assert ("weights w (3)" in names) == (name != "edge of raw weights")
+
+
+@pytest.mark.parametrize("name", ["positive", "signs"])
+def test_zeros_that_are_read_wrongly_are_noticed(name, monkeypatch):
+    """Also where gates are closed a region is compared with the model."""
+    monkeypatch.setattr("pymc_exact_hmc.model.gated_constraints._why_not_at_zero", lambda *_: "")
+    model = gated(lambda g, w: pt.switch(AT_ZERO[name][0](g, w), 0, -INF))
+    with pytest.raises(ValueError, match="does not reproduce"):
+        ExactBinaryHMC(model=model)

@@ -57,6 +57,25 @@ def length_that_depends_on_indicators():
     pm.Potential("a", pt.full((bits(3).sum(),), -2.0).sum())
 
 
+@nasty("local")
+def parameters_that_some_states_do_not_allow():
+    s = bits(4)
+    pm.Bernoulli("a", 0.2 + 0.5 * s[:2] + 0.5 * s[2:], observed=[1, 1])
+
+
+@nasty("quadratic")
+def pairs_that_meet_in_two_hundred_and_fifty_six_rows():
+    s = bits(2)
+    pm.Normal("a", 1.5 * s[0] - 0.7 * s[1], 1.0, observed=np.linspace(-1, 2, 256))
+
+
+@nasty("separable", {"b_log__": 0.4})
+def rows_without_an_indicator():
+    flags = pt.concatenate([pt.zeros(1), bits(4), pt.zeros(1)])
+    b = pm.HalfNormal("b")
+    pm.Normal("a", 0.3, pt.switch(flags, 10 * b, b), observed=np.append(X5, 0.4))
+
+
 @nasty("separable")
 def stacked_booleans():
     s = bits(5)
@@ -340,10 +359,11 @@ def test_every_drop_is_that_of_the_model(name):
 
 
 def test_rvs_of_a_model_with_data_and_dims():
-    """pm.Data and dims= are followed like constants and shapes."""
+    """pm.Data and dims= are followed like constants and shapes, also in an index."""
     with pm.Model(coords={"site": range(4), "visit": range(3)}) as model:
         x = pm.Data("x", R.normal(size=(4, 3)), dims=("site", "visit"))
         z = pm.Bernoulli("z", 0.4, dims="site")
         pm.Normal("y", z[:, None] * x, 1.0, observed=R.normal(size=(4, 3)), dims=("site", "visit"))
+        pm.Normal("v", pm.Normal("mu", shape=2)[z], 1.0, observed=R.normal(size=4), dims="site")
     assert worst_error(model) < TOLERANCE
     assert forms_of(model) == {"separable"}

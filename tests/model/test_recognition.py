@@ -2,15 +2,19 @@
 
 import tracemalloc
 
+import cloudpickle
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from support.models import binary_block, forms_of
 
+from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.energies import DenseCouplings, Fields, SparseCouplings
+from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.coefficients import Coefficients
+from pymc_exact_hmc.model.probabilities import inclusion_probabilities
 
 Y = np.random.default_rng(81).normal(size=6)
 W = np.random.default_rng(82).normal(size=(6, 6))
@@ -127,3 +131,38 @@ def test_a_fault_of_the_analysis_shows(monkeypatch):
     with pytest.warns(RuntimeWarning, match=r"analysis of the operation .*IndexError: planted"):
         forms = forms_of(model, "pair")
     assert forms == {"generic"}
+
+
+def test_a_compiled_factor_is_the_same_in_another_process():
+    """What is called back from machine code is made again after pickling."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=12)
+        pm.Potential("bent", -pt.sqrt(1.0 + s.sum()))
+    block, point = binary_block(model), model.initial_point()
+    here = Coefficients(block.terms, block.layout, point)
+    state = np.arange(12, dtype=np.int8) % 2
+    value = fresh_log_density(here.energy, state)
+    np.testing.assert_allclose(value - fresh_log_density(here.energy, 0 * state), 1 - 7**0.5)
+    there = cloudpickle.loads(cloudpickle.dumps(here))
+    assert fresh_log_density(there.energy, state) == value
+
+
+def test_data_of_data():
+    """What depends on observed values depends on no variable behind them."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=6), pm.Normal("w", shape=6)
+        y = pm.Normal("y", W @ (gamma * w), pm.HalfNormal("sigma"), observed=Y)
+        pm.Normal("z", 2 * y, 1.0, observed=Y)
+        assert {v.name for v in ExactBinaryHMC().vars} == {"gamma", "w", "sigma_log__"}
+    assert model["z"] in model.observed_RVs
+
+
+def test_probabilities_know_their_indicators():
+    """A probability is that of its own variable, whatever comes before it."""
+    with pm.Model() as model:
+        pm.Bernoulli("first", 0.5, shape=7)
+        pm.Bernoulli("second", pm.Beta("a", 1, 1), shape=3)
+    point = model.initial_point()
+    layout = lay_out(select_variables(model, None)[0], point)
+    (found,) = inclusion_probabilities(model, layout)
+    assert (found.name, found.indicators, found.count) == ("a", "second", 3)

@@ -47,8 +47,8 @@ def run_in_copy(
 ) -> Outcome:
     """Run tests in a copy of the project in which ``file`` of the package reads ``text``.
 
-    ``keep_caches`` lets the copy use machine code that was compiled for the original: right only
-    if the file is never compiled.
+    ``keep_caches`` lets the copy use machine code that was compiled for the original, as long as
+    the file is not one that is compiled.
     """
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         copy = Path(folder)
@@ -58,8 +58,6 @@ def run_in_copy(
         shutil.copy2(ROOT / "pyproject.toml", copy)
         if text is not None:
             (copy / PACKAGE / file).write_text(text)
-        if keep_caches:
-            _trust_caches(copy)
         return _run_child(copy, tests, longest)
 
 
@@ -98,14 +96,6 @@ def _become(copy: Path, log: Path, tests: list[str]) -> None:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
-
-
-def _trust_caches(copy: Path) -> None:
-    """Let the copy's kernels be those that were compiled for the original."""
-    file, line = copy / PACKAGE / "compilation.py", "root = Path(__file__).parent\n"
-    text = file.read_text()
-    assert text.count(line) == 1, line
-    file.write_text(text.replace(line, f"root = Path({str(ROOT / PACKAGE)!r})\n"))
 
 
 def _wait(child: int, deadline: float) -> int | None:

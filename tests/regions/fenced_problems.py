@@ -30,7 +30,8 @@ REGIONS = {
     "raw sum": make_region(-ONES, [0.8]),
     "gated sum from below": make_region(ONES, [-0.5], gated=[1]),
     "raw order": make_region(EYE[1:] - EYE[:-1], np.full(3, 0.3)),
-    "gated order": make_region(EYE[1:] - EYE[:-1], np.full(3, 0.2), gated=[1, 1, 1]),
+    # The first has no constant: where both gates are closed, all lines lie on its wall.
+    "gated order": make_region(EYE[1:] - EYE[:-1], [0.0, 0.2, 0.2], gated=[1, 1, 1]),
     "raw ball": make_region(0.2 * ONES, [1.5], [-EYE]),
     "gated ball": make_region(0 * ONES, [0.6], [-EYE], gated=[1]),
     "gated ellipsoid": make_region(0 * ONES, [0.6], [-EYE - 0.4], gated=[1]),

@@ -13,6 +13,7 @@ from support.significance import (
 )
 
 from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.regions.region import make_region
 
 N = 6000
 CODE = np.array([4, 2, 1])
@@ -116,8 +117,12 @@ def test_closed_weights_must_not_be_drawn_apart_under_raw_constraints():
 
 
 def test_weights_that_meet_gated_walls_only_are_drawn_apart():
-    """They need not be carried; under raw walls they must."""
+    """They need not be carried; under raw walls they must, also in a product with another."""
     assert Mover(Problem(REGIONS["gated order"], -0.3)).fence.carried.tolist() == [0, 0, 0, 0]
     assert Mover(Problem(REGIONS["raw order"], -0.3)).fence.carried.tolist() == [1, 1, 1, 1]
     mixed = Mover(Problem(REGIONS["raw and gated"], -0.3)).fence.carried.tolist()
     assert mixed == [1, 1, 0, 0]
+    pair = np.zeros((4, 4))
+    pair[0, 2] = -1.0
+    bilinear = Problem(make_region(np.zeros((1, 4)), [1.0], [pair]), -0.3)
+    assert Mover(bilinear).fence.carried.tolist() == [1, 0, 1, 0]

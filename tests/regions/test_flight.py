@@ -77,6 +77,23 @@ def test_flights_are_reversible(name):
         np.testing.assert_allclose(end, -v, rtol=0, atol=1e-7)
 
 
+@pytest.mark.parametrize("name", ["outside a ball", "product of three", "saddle"])
+def test_a_long_flight_is_a_sequence_of_short_ones(name):
+    """Also beyond a half turn, where some legs are cut off before they meet a wall."""
+    rng = np.random.default_rng(6)
+    problem = case(name)
+    mover = Mover(problem)
+    for w in problem.exact(20, rng):
+        v = mover.law.root @ rng.standard_normal(2)
+        *expected, contacts = fly_from(mover, w, v, 8.4)
+        for _ in range(7):
+            w, v, more = fly_from(mover, w, v, 1.2)
+            contacts -= more
+        assert contacts == 0
+        # Contacts amplify rounding.
+        np.testing.assert_allclose((w, v), expected, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("region", "start"),
     [

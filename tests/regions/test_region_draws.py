@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from support.significance import ALPHA, assert_holds, batch_pvalues
 
 from pymc_exact_hmc.random_stream import seed_words, uniform
-from pymc_exact_hmc.regions.region import make_region
+from pymc_exact_hmc.regions.region import empty_law, make_region, set_law
 
 N = 8000
 
@@ -42,6 +42,18 @@ def one_call(problem, move, seed, n=N):
         move(w, stream)
     assert allowed(problem.region, end).all()
     return pvalues(start, end, other)
+
+
+def test_law_is_that_of_its_precision():
+    """Σ = A⁻¹ = RR' with R upper triangular, and μ = A⁻¹b, in whatever units the weights are."""
+    units, law = np.array([1.0, 30.0, 0.2]), empty_law(3)
+    A = np.array([[1.5, 0.6, 0.2], [0.6, 1.0, -0.3], [0.2, -0.3, 2.0]]) * np.outer(units, units)
+    b = units * [0.5, 0.3, -1.0]
+    set_law(law, A, b)
+    np.testing.assert_allclose(law.Sigma, np.linalg.inv(A), rtol=1e-12)
+    np.testing.assert_allclose(law.mu, np.linalg.solve(A, b), rtol=1e-12)
+    np.testing.assert_allclose(law.root @ law.root.T, law.Sigma, rtol=1e-12)
+    np.testing.assert_array_equal(law.root, np.triu(law.root))
 
 
 @pytest.mark.parametrize("lines", [0, 1])

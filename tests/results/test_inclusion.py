@@ -7,6 +7,7 @@ import xarray as xr
 from traces import DIMS, GAMMA, NAMES, W, markov_chains, trace
 
 from pymc_exact_hmc import inclusion_summary
+from pymc_exact_hmc.results import diagnostics
 from pymc_exact_hmc.results.intervals import highest_density
 
 
@@ -112,6 +113,23 @@ def test_a_product_is_as_good_as_the_weights(table):
     assert inclusion_summary(both).equals(table)
     only = trace(gamma=(DIMS, GAMMA), beta=(DIMS, GAMMA * W), coords={"predictor": NAMES})
     assert inclusion_summary(only).equals(table)
+
+
+def test_a_product_with_one_that_is_always_on():
+    """The product is found, whatever the indicators are where no indicator switches."""
+    gamma, columns = GAMMA[:, :, ::-1], ("chain", "draw", "column")
+    always = W[:, :, :1]
+    w, beta = (np.concatenate([x, always], axis=2) for x in (W, gamma * W))
+    both = trace(gamma=(DIMS, gamma), w=(columns, w), beta=(columns, beta))
+    groups = [0, 1, 2, -1]
+    found = inclusion_summary(both, groups=groups)
+    assert found.equals(inclusion_summary(both, weights="beta", groups=groups))
+
+
+def test_coefficients_in_blocks(table, monkeypatch):
+    """Read one at a time they have the same rows as all at once."""
+    monkeypatch.setattr(diagnostics, "BLOCK_VALUES", 1)
+    assert inclusion_summary(trace()).equals(table)
 
 
 def test_rao_blackwell_probabilities_are_averaged():

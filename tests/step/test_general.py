@@ -61,6 +61,7 @@ def gates_that_multiply(gamma):
 def correlated_slab(gamma):
     w = pm.MvNormal("w", np.full(D, 0.3), COVARIANCE)
     pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+    pm.Potential("small sum", -0.5 * (w.sum() / 0.3) ** 2)
 
 
 def also_ungated(gamma):

@@ -12,6 +12,8 @@ from step.regressions import SIGMA, D, N, P, X, Y
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
+from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
+from pymc_exact_hmc.model.truncated_weights import recognise_truncated
 from pymc_exact_hmc.moves.plan import Plan, _effective_share
 
 BATCHES = 50
@@ -483,6 +485,30 @@ def test_variables_that_are_no_weights_are_refused():
         pm.Normal("y", X @ w, sigma, observed=Y)
     with pytest.raises(ValueError, match="sigma"):
         ExactBinaryHMC([w, sigma], model=model)
+
+
+def test_a_log_scale_is_left_and_its_weights_are_taken():
+    """Where a likelihood is not Gaussian, what it is not Gaussian in by itself is left."""
+    with pm.Model() as model:
+        w, log_sigma = pm.HalfNormal("w", 2.0, shape=D), pm.Normal("log_sigma")
+        pm.Normal("y", X @ w, pt.exp(log_sigma), observed=Y)
+    block, reasons = recognise_truncated(model, model.initial_point())
+    assert [x.name for x in block.weights] == ["w"]
+    assert set(reasons) == {"log_sigma"}
+
+
+def test_slabs_and_bounds_follow_other_variables():
+    """The Gaussian and the region are those of the current scale and bound."""
+    with pm.Model() as model:
+        tau, top = pm.LogNormal("tau"), pm.LogNormal("top")
+        w = pm.TruncatedNormal("w", 0, tau, lower=-1, upper=top, shape=D)
+        pm.Normal("y", X @ w, SIGMA, observed=Y)
+    start = model.initial_point()
+    gaussian = TruncatedGaussian(model, recognise_truncated(model, start)[0], start)
+    for tau, top in ((0.5, 1.5), (2.0, 1.5), (2.0, 0.7)):
+        gaussian.update(start | {"tau_log__": np.log(tau), "top_log__": np.log(top)})
+        np.testing.assert_allclose(gaussian.A, A_DATA + np.eye(D) / tau**2)
+        np.testing.assert_allclose(gaussian.walls.region.g, [1] * D + [top] * D)
 
 
 def test_changed_data_are_noticed():

@@ -75,6 +75,7 @@ def test_indices_shapes_and_reductions():
         pt.switch(x > 0, pt.exp(x), -x),
         pt.stack([x.max(), y.min(), pt.prod(x)]),
         pt.broadcast_to(x[0], (4,)),
+        pt.switch(pt.all(y > -0.1, axis=1), x, -1.0) + pt.switch(pt.any(y > 0.1, axis=1), x, 2.0),
     ]
     assert_same(model, outputs, np.random.default_rng(4))
 

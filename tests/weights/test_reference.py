@@ -29,7 +29,7 @@ PROBLEMS = {
     "exponential": {"gate": range(5), "lower": 0.0, "Lambda": 0.0, "lam": -1.5},
     "groups": {
         "gate": GROUPED,
-        "lower": [-INF, 0, 0, -1, -1, -INF, 0, -1],
+        "lower": [-INF, 0, 0, -1, 0.1, -INF, 0, -1],
         "upper": [4.0, 1.0, 2.0, 3.0, 2.5, INF, 1.5, 0.8],
     },
     "group of three": {"gate": TRIPLE, "lam": 0.4},

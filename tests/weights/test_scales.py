@@ -11,10 +11,12 @@ from support.significance import assert_holds, reversibility_pvalue, uniform_pva
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.random_stream import exponential, seed_words, shuffle_front, uniform
 from pymc_exact_hmc.tapes.program import ALL
+from pymc_exact_hmc.weights.block import LOWER, SLAB_LOWER, SLAB_UPPER, UPPER
 from pymc_exact_hmc.weights.evidence import (
     gather,
     log_density_of_scales,
     log_evidence_of_scales,
+    make_gathered,
 )
 from pymc_exact_hmc.weights.slices import MOST_STEPS
 
@@ -60,6 +62,9 @@ def density(model, step, point, s, w):
     hyper.block.tape.load(point)
     active, gram = step._move._active, step._move.gaussian.block.gram
     rows = (active.rows, active.slots, active.kept)
+    # Room for the weights that are on, and for no more.
+    on = np.count_nonzero(np.append(s, 1)[hyper._evidence.gate])
+    hyper._gathered = make_gathered(hyper.block.n_noise, on)
     gather(hyper._evidence, hyper._gathered, gram, *rows, s, w)
     return log_density_of_scales(hyper._evidence, hyper._gathered, ALL, True, 0.0)[0]
 
@@ -113,7 +118,10 @@ def test_held_density_leaves_out_the_weights_that_are_off():
 
 
 def test_a_weight_outside_its_bounds_is_impossible():
-    """Given w, scales that would put it outside its bounds have no density."""
+    """Given w, scales that would put it outside its bounds have no density.
+
+    Open or closed, its gate has the bounds of the point at which the block is written.
+    """
     with pm.Model() as model:
         top = pm.HalfNormal("top", 2.0)
         gamma = pm.Bernoulli("gamma", 0.5, shape=D)
@@ -121,13 +129,19 @@ def test_a_weight_outside_its_bounds_is_impossible():
         pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
     with model:
         step = ExactBinaryHMC()
-    assert [h.name for h in step._move.hyper.block.hyperparameters] == ["top"]
+    hyper, block = step._move.hyper, step._move.gaussian.block
+    assert [h.name for h in hyper.block.hyperparameters] == ["top"]
     w = np.array([0.9, 0.2, -0.5, 0.1])
     point = model.initial_point()
     for s, bound, possible in [(1, 1.0, True), (1, 0.8, False), (0, 0.8, True)]:
         state = np.array([s, 1, 1, 1], np.int8)
         setting = point | {"top_log__": np.asarray(np.log(bound))}
         assert np.isfinite(density(model, step, setting, state, w)) == possible
+        hyper._write(hyper._evidence, *hyper._written())
+        np.testing.assert_allclose(block.coefficients[[LOWER, SLAB_LOWER]], -1.0, rtol=1e-12)
+        np.testing.assert_allclose(block.coefficients[[UPPER, SLAB_UPPER]], bound, rtol=1e-12)
+        slab = np.log(stats.norm.cdf(bound) - stats.norm.cdf(-1.0)) + 0.5 * np.log(2 * np.pi)
+        np.testing.assert_allclose(block.log_slab, slab, rtol=1e-9)
 
 
 @pytest.mark.parametrize("precision", [0.0, -1.0, np.inf, np.nan])

@@ -1,0 +1,166 @@
+"""Which weights, gates and rows are read from which model, compared with a plain reference."""
+
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+
+from pymc_exact_hmc.model.binaries import lay_out, select_variables
+from pymc_exact_hmc.model.switched import recognise_switched
+from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
+from pymc_exact_hmc.model.weights import recognise_weights
+from pymc_exact_hmc.weights.block import R
+
+RNG = np.random.default_rng(33)
+N, D = 7, 3
+X, Z = RNG.normal(size=(N, D)), RNG.normal(size=(N + 2, D))
+Y, U = RNG.normal(size=N), RNG.normal(size=N + 2)
+WIDE = RNG.normal(size=(N, N + 4))
+GROUP, KNOWN = np.arange(N) % 2, np.linspace(0.5, 2.0, N)
+
+
+def gates_and_weights(shape=D, names=("gamma", "w")):
+    gate, weight = names
+    return pm.Bernoulli(gate, 0.4, shape=shape), pm.Normal(weight, 0, 2, shape=shape)
+
+
+def weights_of_their_own():
+    """Two likelihoods that share an intercept, each with weights and indicators."""
+    (g, w), (h, v) = gates_and_weights(), gates_and_weights(names=("h", "v"))
+    a = pm.Normal("a", 0, 2)
+    pm.Normal("y", a + X @ (g * w), 1.0, observed=Y)
+    pm.Normal("z", a + Z @ (h * v), 0.5, observed=U)
+    design = np.zeros((2 * N + 2, 2 * D + 1))
+    design[:N, :D], design[N:, D:-1], design[:, -1] = X, Z, 1.0
+    return [*range(2 * D), -1], design, np.append(Y, U), np.repeat([1.0, 0.5], [N, N + 2])
+
+
+def several_responses():
+    """A matrix of weights, one column for each response, whose rows share an indicator."""
+    g, w = pm.Bernoulli("g", 0.4, shape=D), pm.Normal("w", 0, 2, shape=(D, 2))
+    pm.Normal("y", (X * g) @ w, 1.0, observed=np.stack([Y, U[:N]], axis=1))
+    return np.repeat(range(D), 2), np.kron(X, np.eye(2)), np.stack([Y, U[:N]], axis=1).ravel(), 1.0
+
+
+def more_weights_than_data():
+    """The design is read by rows."""
+    g, w = gates_and_weights(WIDE.shape[1])
+    pm.Normal("y", WIDE @ (g * w), 1.0, observed=Y)
+    return range(WIDE.shape[1]), WIDE, Y, 1.0
+
+
+READ = [weights_of_their_own, several_responses, more_weights_than_data]
+
+
+def recognised(make, recognise=recognise_weights):
+    """Return what a recogniser finds in a model, and what the maker of the model says of it."""
+    with pm.Model() as model:
+        wanted = make()
+    point = model.initial_point()
+    layout = lay_out(select_variables(model, None)[0], point)
+    return (model, layout, point), recognise(model, layout, point), wanted
+
+
+@pytest.mark.parametrize("make", READ, ids=lambda make: make.__name__)
+def test_gates_and_rows_are_those_of_the_model(make):
+    """The gates, M = X'ΩX and r = X'Ωy of all likelihoods together."""
+    (model, layout, point), (found, _), (gate, design, y, sigma) = recognised(make)
+    assert found.gate.tolist() == list(gate)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    weighted = design / np.broadcast_to(sigma, y.shape)[:, None] ** 2
+    M, r = gaussian.scale * gaussian.block.gram.M, gaussian.block.coefficients[R]
+    np.testing.assert_allclose(M, weighted.T @ design, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(r, y @ weighted, rtol=1e-9, atol=1e-12)
+    rng = np.random.default_rng(1)
+    assert max(rows.gate_error(point, found.gate, rng) for rows in gaussian.rows) < 1e-12
+
+
+def scaled_weights(*, scales):
+    """Two likelihoods of the same weights, each with its own factor of them."""
+
+    def make():
+        (g, w), tau = gates_and_weights(), pm.HalfNormal("tau", 1.0)
+        for name, scaled, design, y in zip("yz", scales, (X, Z), (Y, U), strict=True):
+            pm.Normal(name, design @ (g * tau * w if scaled else g * w), 1.0, observed=y)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "scales", [(True, True), (True, False), (False, True)], ids=["both", "first", "second"]
+)
+def test_units_are_those_of_every_likelihood(scales):
+    """A factor of a weight is its unit only if no likelihood has the weight without it."""
+    _, (found, _), _ = recognised(scaled_weights(scales=scales))
+    assert found.gate.tolist() == list(range(D))
+    assert list(found.units) == (["w"] if all(scales) else [])
+    random = [False, False] if all(scales) else list(scales)
+    assert [predictor.random for predictor in found.predictors] == random
+
+
+def tails_that_are_switched(mean):
+    nu = pt.switch(pm.Bernoulli("z", 0.5), 3.0, 30.0)
+    pm.StudentT("y", nu, mu=mean, sigma=1.0, observed=Y)
+
+
+def censored(latent):
+    return lambda mean: pm.Censored("y", latent(mean), 0, None, observed=np.maximum(Y, 0))
+
+
+LEFT = {
+    "indicators in nu": (tails_that_are_switched, "the scale of y depends on indicators"),
+    "censored Student": (censored(lambda mean: pm.StudentT.dist(4, mu=mean)), "no likelihood"),
+    "censored Laplace": (censored(lambda mean: pm.Laplace.dist(mean, 1.0)), "no likelihood"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_likelihoods_of_other_kinds_leave_their_weights(name):
+    """Nothing is taken, and nothing refused: w has a reason and goes to other steps."""
+    likelihood, reason = LEFT[name]
+
+    def make():
+        g, w = gates_and_weights()
+        likelihood(X @ (g * w))
+
+    _, (found, reasons), _ = recognised(make)
+    assert found is None
+    assert reason in reasons["w"]
+
+
+@pytest.mark.parametrize("bound", [False, True])
+def test_switched_weights_enter_nothing_but_likelihoods(bound):
+    """Their kernel knows priors and likelihoods; a potential on them is for another one."""
+
+    def make():
+        g = pm.Bernoulli("g", 0.4, shape=D)
+        w, w0 = pm.Normal("w", 0, pt.switch(g, 2.0, 0.1), shape=D), pm.Normal("w0", 0, 10)
+        pm.Normal("y", w0 + X @ w, 1.0, observed=Y)
+        if bound:
+            pm.Potential("small sum", -50 * w.sum() ** 2)
+
+    _, found, _ = recognised(make, recognise_switched)
+    assert found is None if bound else found.control.tolist() == [*range(D), -1]
+
+
+def noises_of_groups():
+    """A scale of each group, times what is known of each row."""
+    g, w = gates_and_weights()
+    pm.Normal("y", X @ (g * w), pm.HalfNormal("sigma", shape=2)[GROUP] * KNOWN, observed=Y)
+
+
+def test_scales_of_groups_reach_the_gram_matrix():
+    """Precisions keep their proportions within a group; M follows those that a move wrote."""
+    (model, layout, point), (found, _), _ = recognised(noises_of_groups)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    groups = [noise.rows.tolist() for noise in gaussian.noise]
+    assert sorted(groups) == [np.flatnonzero(group == GROUP).tolist() for group in (0, 1)]
+    assert all(noise.regular for noise in gaussian.noise)
+    for sigma in np.array([[0.6, 1.7], [2.2, 0.9]]):
+        omega = (sigma[GROUP] * KNOWN) ** -2
+        gaussian.statistics.precisions[:] = [omega[noise.leader] for noise in gaussian.noise]
+        moved = point | {"sigma_log__": np.log(sigma)}
+        gaussian.settle_at(moved)
+        assert not gaussian.update(moved)
+        M = gaussian.scale * gaussian.block.gram.M
+        np.testing.assert_allclose(M, X.T * omega @ X, rtol=1e-9, atol=1e-12)

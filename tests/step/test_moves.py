@@ -1,0 +1,135 @@
+"""Single parts of moves, by hand: what they read, what they write, and what they leave."""
+
+import functools
+
+import cloudpickle
+import numpy as np
+import pymc as pm
+import pytensor.tensor as pt
+import pytest
+from likelihoods.families import BINARY
+from step.regressions import D, P, X, Y
+
+from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.moves.plan import MOST_ROUNDS, Plan, _try
+from pymc_exact_hmc.weights.block import R
+
+SEED = 7
+
+
+def test_indicators_move_at_the_probability_that_was_just_drawn(monkeypatch):
+    """Hyperparameters move first, also where there are no weights."""
+    with pm.Model() as model:
+        pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=D)
+        move = ExactBinaryHMC()._move
+    drawn = {"a_logodds__": np.array(2.5)}
+    monkeypatch.setattr(type(move.hyper), "__call__", lambda self, *_, **__: drawn)
+    s = np.zeros(D, np.int8)
+    assert move(model.initial_point(), s, np.random.default_rng(SEED), check=False) == drawn
+    none, every = (
+        move._fresh_log_density(move.coefficients.energy, np.full(D, on, np.int8)) for on in (0, 1)
+    )
+    assert every - none == pytest.approx(2.5 * D)
+
+
+def limited(condition):
+    """The move of two weights whose sum, as far as they are on, is limited; and the start."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.HalfNormal("w", shape=2)
+        pm.Potential("limit", pt.switch(condition((gamma * w).sum()), 0, -np.inf))
+        pm.Normal("y", gamma * w, 1.0, observed=np.ones(2))
+        return ExactBinaryHMC()._move, model.initial_point()
+
+
+def test_weights_that_are_off_do_not_help_a_start_into_a_region():
+    """Where all are off their sum is 0, so that a start is found with some on."""
+    move, point = limited(lambda total: total >= 1.5)
+    s, w = np.zeros(2, np.int8), np.ones(2)
+    move._enter(point, s, w)
+    assert (s * w).sum() >= 1.5
+
+
+def test_weights_that_are_off_do_not_keep_a_start_out_of_a_region():
+    """A start that is inside because a weight is off stays as it is."""
+    move, point = limited(lambda total: total <= 1.5)
+    s, w = np.array([1, 0], np.int8), np.array([1.0, 9.0])
+    move._enter(point | {"w_log__": np.log(w)}, s, w)
+    np.testing.assert_array_equal(s, [1, 0])
+    np.testing.assert_array_equal(w, [1.0, 9.0])
+
+
+@functools.cache
+def paper():
+    """A step of the paper's kernel with an intercept and a random scale, and its start."""
+    with pm.Model() as model:
+        gamma, w, b = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D), pm.Normal("b")
+        pm.Normal("y", b + X @ (gamma * w), pm.HalfNormal("sigma"), observed=Y)
+        return ExactBinaryHMC(kernel="paper"), model.initial_point()
+
+
+def test_an_intercept_is_not_drawn_with_weights_that_are_off():
+    """At new scales the paper's kernel draws weights that are off, whichever these are."""
+    step, point = paper()
+    gate = step._move.gaussian.block.gate
+    assert sorted(gate) == [-1, *range(D)]
+    s, w = (np.arange(D) % 2 == 0).astype(np.int8), np.full(D + 1, 0.3)
+    assert s[-1] == 0
+    step._move._move_scales(point, s, w, np.random.default_rng(SEED))
+    np.testing.assert_array_equal(w == 0.3, [g < 0 or s[g] == 1 for g in gate])
+
+
+def test_a_copy_holds_the_weights_that_its_original_holds():
+    """Scales move given the weights, also in a process to which the step was sent."""
+    step, _ = paper()
+    for one in (step, cloudpickle.loads(cloudpickle.dumps(step))):
+        assert one._move.hyper._evidence.held[0] == 1
+
+
+@pytest.mark.parametrize(("memory", "cost", "rounds"), [(0.0, 1e6, 1), (0.999, 1.0, MOST_ROUNDS)])
+def test_number_of_rounds(memory, cost, rounds):
+    """One if draws are independent and dear, as many as may be if they are slow and cheap."""
+    rng, plan = np.random.default_rng(SEED), Plan(1.0, 1.0, 1.0, 1, 1)
+
+    def play(_, w):
+        w[:] = memory * w + np.sqrt(1 - memory**2) * rng.normal(size=w.size)
+        return cost
+
+    _, found = _try(play, plan, rng.normal(size=2), np.eye(2), np.zeros(2), 500 * cost)
+    assert found == plan._replace(rounds=rounds)
+
+
+def test_the_proxy_and_its_excess_add_up_to_the_likelihood():
+    """The kernel moves over the Gaussian that the acceptance of a jump corrects for."""
+    offset = np.linspace(-2, 1, len(BINARY))
+    rng = np.random.default_rng(SEED)
+    columns = rng.normal(size=(len(BINARY), D))
+    with pm.Model():
+        gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D)
+        pm.Bernoulli("y", logit_p=offset + columns @ (gamma * w), observed=BINARY)
+        move = ExactBinaryHMC()._move.proxy
+    (proxy,) = move.proxies
+    proxy.slope[:] = rng.normal(size=offset.size)
+    proxy.curvature[:] = rng.exponential(size=offset.size)
+    move._adopt()
+    design, r, s = move._block.gram, move._block.coefficients[R], np.ones(D, np.int8)
+    M = design.X.T * design.row_weights @ design.X
+    rest = []
+    for w in rng.normal(size=(4, D)):
+        eta = offset + columns @ w
+        likelihood = (BINARY * eta - np.logaddexp(0, eta)).sum()
+        rest.append(r @ w - 0.5 * w @ M @ w + move._total(s, w) - likelihood)
+    np.testing.assert_allclose(rest, rest[0], rtol=1e-9)
+
+
+def test_gaussian_and_walls_that_change_together():
+    """The law follows the noise where a wall turns at the same call."""
+    with pm.Model() as model:
+        w, slope = pm.Normal("w", shape=2), pm.HalfNormal("slope")
+        pm.Potential("side", pt.switch(w[0] > slope * w[1], 0, -np.inf))
+        pm.Normal("y", w, pm.HalfNormal("sigma"), observed=[1.0, 2.0])
+        move = ExactBinaryHMC([w])._move
+    for slope, sigma in ((0.5, 2.0), (3.0, 0.7)):
+        logs = {"slope_log__": np.log(slope), "sigma_log__": np.log(sigma)}
+        move._update(model.initial_point() | logs)
+        np.testing.assert_allclose(move._law.A, (1 + sigma**-2) * np.eye(2))
+        np.testing.assert_allclose(move._law.b, np.array([1.0, 2.0]) / sigma**2)
