@@ -12,6 +12,7 @@ from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.fences import FenceBlock, recognise_fence
 from pymc_exact_hmc.model.gated_constraints import constraint_names
 from pymc_exact_hmc.model.general import GeneralBlock, recognise_general
+from pymc_exact_hmc.model.likelihood_rows import GATE_TOLERANCE
 from pymc_exact_hmc.model.switched import SwitchedBlock, recognise_switched
 from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.verify_weights import verify_weights
@@ -21,7 +22,6 @@ from pymc_exact_hmc.options import Options
 from pymc_exact_hmc.weights.block import LAMBDA
 
 General: TypeAlias = GeneralBlock | SwitchedBlock
-GATE_TOLERANCE = 1e-9
 MOST_GENERAL_WORK = 3e8
 """Operations per draw up to which the general kernel is taken unasked: tenths of a second."""
 MOST_INDICATORS_PER_WEIGHT = 4
@@ -69,7 +69,7 @@ def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Po
                 f"The predictors or the data of {rows.name} hold values that are not finite. "
                 "Remove or impute them before sampling."
             )
-        if rows.gate_error(point, weights.gate, rng) > GATE_TOLERANCE:
+        if rows.gate_error(point, rng) > GATE_TOLERANCE:
             return f"in {rows.name} it does not vanish when its indicator is 0"
     return ""
 

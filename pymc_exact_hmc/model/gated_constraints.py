@@ -22,6 +22,7 @@ from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.gates import GateTracker, Offset
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.walls import Wall, Walls
 from pymc_exact_hmc.model.weights import WeightBlock, lay_out_weights, why_not_weight
 from pymc_exact_hmc.weights.block import LAMBDA, LOWER, SOLE, START, UPPER, Block
@@ -77,7 +78,7 @@ def _why_not_at_zero(
 
     A margin without a constant is then exactly 0, whatever the weights are: a state that has a
     probability, unlike a margin that happens to be 0. A region counts 0 as inside, factor by
-    factor; the model may not. Discrete variables in a margin may make it 0 later.
+    factor; the model may not. Discrete variables and cuts in a margin may make it 0 later.
     """
     if not wall.strict and wall.product < 0:
         return ""
@@ -85,7 +86,7 @@ def _why_not_at_zero(
     closed = {b.value.name: np.zeros(b.shape, point[b.name].dtype) for b in layout}
     unknowns = {b.value for b in layout} | {w.value for w in weights.weights}
     others = other_inputs(wall.value, unknowns)
-    may_be_zero = np.array(any(not v.type.dtype.startswith("float") for v in others))
+    may_be_zero = np.array(not is_smooth(wall.value, others))
     if not may_be_zero:
         # Other values tell what is always 0 from a random variable that starts at 0.
         setting = jittered(point, rng) | closed
@@ -153,9 +154,11 @@ def _is_gated(
             parameters={b.value for b in layout},
             visit=tracker.visit,
         )
-        at_zero = evaluate_nodes([], point | natural | closed, also=list(known))
+        setting = jittered(point, np.random.default_rng(20131220)) | natural | closed
+        at_zero = evaluate_nodes([], setting, also=list(known))
     except UnfollowableError:
         return False
+    unknowns = {x.value for x in weights.weights} | {b.value for b in layout}
     switched = set()
     for tensor, dependence in known.items():
         support = dependence.support
@@ -163,14 +166,16 @@ def _is_gated(
             continue
         if tracker.offsets.get(tensor) is not Offset.ZERO or np.any(at_zero[tensor]):
             continue
+        if not is_smooth(tensor, other_inputs(tensor, unknowns)):
+            continue
         if all(
             _is_product(support.indices[support.indptr[i] : support.indptr[i + 1]], weights, d)
             for i in range(support.shape[0])
         ):
             switched.add(tensor)
-    unknowns = {b.value for b in layout}
-    unknowns |= {w.value for w in weights.weights if (weights.gate[w.start : w.stop] >= 0).any()}
-    return unknowns.isdisjoint(ancestors([wall.value], blockers=switched))
+    gated = {b.value for b in layout}
+    gated |= {w.value for w in weights.weights if (weights.gate[w.start : w.stop] >= 0).any()}
+    return gated.isdisjoint(ancestors([wall.value], blockers=switched))
 
 
 def _is_product(support: np.ndarray, weights: WeightBlock, d: int) -> bool:

@@ -7,20 +7,25 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pytensor.tensor as pt
+from pymc.exceptions import SamplingError
 from pymc.pytensorf import compile as compile_pymc
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from scipy.linalg import solve_triangular
 
+from pymc_exact_hmc.model.analysis import evaluate_nodes
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Given, Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.weights import Predictor, WeightVariable
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
+GATE_TOLERANCE = 1e-9
+"""Relative error of a predictor at closed gates beyond which it is not gated."""
 SETTINGS = 3
 """Settings of the other variables at which scales are compared."""
 
@@ -45,10 +50,11 @@ class LikelihoodRows:
         predictor: Predictor,
         layout: tuple[BinaryVariable, ...],
         weights: list[WeightVariable],
+        gate: npt.NDArray[np.int64],
         point: Point,
     ):
         self.name, self.multivariate = predictor.name, predictor.multivariate
-        self._mean = _Mean(predictor, layout, weights)
+        self._mean, self._gate = _Mean(predictor, layout, weights), gate
         offset = clone_replace(self._mean.at_ones, {self._mean.w: pt.zeros(weights[-1].stop)})
         self._target = Given([offset, predictor.observed.astype("float64").ravel()], point)
         scale = predictor.scale.astype("float64")
@@ -59,10 +65,14 @@ class LikelihoodRows:
         self._base = self._scale(point)[0]
         self.shape = self._base.shape
         self.precision = 1.0 / pt.sqr(scale)
-        self.proportional = True
+        self.proportional, self._shape = True, (0,)
         if predictor.multivariate:
-            self.precision = self._base.flat[0] / scale[..., 0, 0]
-            self.proportional = not self.scale_varies or self._keeps_shape(point)
+            observed = evaluate_nodes([], point, also=[predictor.observed])[predictor.observed]
+            self._shape = np.shape(observed)
+            self.precision = self._base.flat[0] / scale.ravel()[0]
+            self.proportional = not self.scale_varies or (
+                is_smooth(scale, other_inputs(scale, set())) and self._keeps_shape(point)
+            )
         self.X_varies = predictor.random or not self.proportional
         self.target_varies = self.X_varies or bool(self._target.names)
         self.varies = self.target_varies or self.scale_varies
@@ -100,7 +110,8 @@ class LikelihoodRows:
         if self._read is None or self.target_varies:
             X, target, offset = self._data(point)
             if self.multivariate:
-                X, target = _whiten(self._base if self.proportional else scale, X, target)
+                covariance = self._base if self.proportional else scale
+                X, target = _whiten(covariance, X, target, self._shape)
             self._read = Rows(X, target, precision, offset)
         self._read = self._read._replace(precision=precision)
         return self._read
@@ -114,16 +125,29 @@ class LikelihoodRows:
     def _data(self, point: Point) -> tuple[Matrix, Vector, Vector]:
         offset, observed = self._target(point)
         if self._X is None or self._mean.random:
+            known = self._X is not None
             self._X = self._mean.design(point, offset)
+            if known and self._mean.may_jump:
+                self._refuse_open_gates(point)
         return self._X, observed - offset, np.array(offset)
+
+    def _refuse_open_gates(self, point: Point) -> None:
+        """Refuse weights that other variables let through closed gates, unlike at the start."""
+        if self.gate_error(point, np.random.default_rng(20131221)) > GATE_TOLERANCE:
+            raise SamplingError(
+                f"The predictor of {self.name} depends on indicators in another way than at the "
+                "start, because of other variables in it. Use kernel='binary', which takes the "
+                "indicators alone."
+            )
 
     def is_finite(self, point: Point) -> bool:
         """Return whether predictors and data hold finite numbers only."""
         rows = self.read(point)
         return bool(np.isfinite(rows.X).all() and np.isfinite(rows.target).all())
 
-    def gate_error(self, point: Point, gate: np.ndarray, rng: np.random.Generator) -> float:
+    def gate_error(self, point: Point, rng: np.random.Generator) -> float:
         """Return the largest relative error of offset + X(s∘w) at random s and w."""
+        gate = self._gate
         offset, _ = self._target(point)
         X = self._mean.design(point, offset)
         d, worst = self._mean.d, 0.0
@@ -139,11 +163,19 @@ class LikelihoodRows:
         return worst
 
 
-def _whiten(covariance: Matrix, X: Matrix, target: Vector) -> tuple[Matrix, Vector]:
-    """Divide rows and targets by the factor of their covariance."""
-    factor = np.linalg.cholesky(covariance)
-    parts = np.split(np.column_stack([X, target]), target.size // factor.shape[0])
-    whitened = np.concatenate([solve_triangular(factor, x, lower=True) for x in parts])
+def _whiten(
+    covariance: Matrix, X: Matrix, target: Vector, shape: tuple[int, ...]
+) -> tuple[Matrix, Vector]:
+    """Divide rows and targets by the factor of their covariance.
+
+    ``shape`` is that of the data, whose last axis is correlated; the others may have covariances
+    of their own.
+    """
+    k = shape[-1]
+    factor = np.broadcast_to(np.linalg.cholesky(covariance), (*shape, k)).reshape(-1, k, k)
+    parts = np.column_stack([X, target]).reshape(-1, k, X.shape[1] + 1)
+    solved = [solve_triangular(L, x, lower=True) for L, x in zip(factor, parts, strict=True)]
+    whitened = np.concatenate([np.zeros((0, X.shape[1] + 1)), *solved])
     return np.ascontiguousarray(whitened[:, :-1]), whitened[:, -1]
 
 
@@ -171,9 +203,11 @@ class _Mean:
         pulled = pt.grad(pt.dot(self._v, self.at_ones), self.w)
         others = other_inputs(mean, {s, self.w})
         self.names = [v.name for v in others]
+        self.may_jump = predictor.random and not is_smooth(mean, others)
         mode = None if predictor.random else ONCE
         ignore = {"on_unused_input": "ignore"}
-        self._value = compile_pymc([s, self.w, *others], mean, mode=ONCE, **ignore)
+        often = None if self.may_jump else ONCE
+        self._value = compile_pymc([s, self.w, *others], mean, mode=often, **ignore)
         self._column = compile_pymc([self.w, *others], self.at_ones, mode=mode, **ignore)
         self._row = compile_pymc([self._v, self.w, *others], pulled, mode=mode, **ignore)
 

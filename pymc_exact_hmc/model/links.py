@@ -27,6 +27,7 @@ from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.smoothness import is_smooth
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
@@ -58,6 +59,8 @@ def find_link(
     x = cut.type(name="the linear predictor")
     of_x = clone_replace(p.astype("float64"), {cut: x})
     others = other_inputs(of_x, {x})
+    if not is_smooth(of_x, others):
+        return None  # other values of these may make it another function of x
     run = compile_pymc([x, *others], of_x, mode=ONCE, on_unused_input="ignore")
     shape = np.shape(evaluate_nodes([], point, also=[cut])[cut])
     rng = np.random.default_rng(20131217)

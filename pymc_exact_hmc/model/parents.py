@@ -12,10 +12,16 @@ Tensor: TypeAlias = Variable[Any, Any]
 
 def direct_parents(model: Model, var: Tensor) -> set[Tensor]:
     """Return the random variables between which and ``var`` there is no other."""
+    inputs = list(var.owner.inputs) if var in set(model.basic_RVs) else [var]
+    return variables_in(model, inputs)
+
+
+def variables_in(model: Model, expressions: list[Tensor]) -> set[Tensor]:
+    """Return the random variables that expressions are made of; one may be an expression."""
     known = set(model.basic_RVs)
     found: set[Tensor] = set()
     seen: set[Tensor] = set()
-    stack = list(var.owner.inputs) if var in known else [var]
+    stack = list(expressions)
     while stack:
         v = stack.pop()
         if v in known:

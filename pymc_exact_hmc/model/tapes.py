@@ -86,6 +86,8 @@ CHAINS: dict[type, int] = {
     scalar.Minimum: ops.MINIMUM,
 }
 """Operations of any number of operands."""
+BITWISE = (scalar.AND, scalar.OR)
+"""Operations that work bit by bit on numbers, and are known for truth values only."""
 REDUCTIONS: dict[type, int] = {
     tensor_math.Sum: ops.SUM,
     tensor_math.Prod: ops.PRODUCT,
@@ -294,6 +296,8 @@ class _Writer:
         if kind is scalar.Clip:
             low = self._line(ops.MAXIMUM, operands[:2], mask)
             return self._line(ops.MINIMUM, [low, operands[2]], mask)
+        if kind in BITWISE and str(out.type.dtype) != "bool":
+            raise UntranslatableError(f"the operation {kind.__name__} on whole numbers")
         if kind in CHAINS:
             total = operands[0]
             for operand in operands[1:]:

@@ -29,6 +29,7 @@ from pymc_exact_hmc.model.weights import (
     has_own_transform,
     lay_out_weights,
     on_natural_weights,
+    why_not_bounded,
 )
 
 Tensor: TypeAlias = Variable[Any, Any]
@@ -61,7 +62,7 @@ def why_not_gaussian(model: Model, rv: Tensor) -> str | None:
         return "its prior is not Gaussian, truncated Gaussian or exponential"
     transform = model.rvs_to_transforms.get(rv)
     if transform is None or has_own_transform(op, transform):
-        return None
+        return why_not_bounded(model, rv)
     if isinstance(transform, Ordered) and isinstance(op, NormalRV | MvNormalRV):
         return None
     return f"its transform {type(transform).__name__} is not one that is known"

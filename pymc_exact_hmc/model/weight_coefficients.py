@@ -69,7 +69,10 @@ class WeightCoefficients:
         given: dict[Tensor, Tensor] | None = None,
     ):
         self.n = weights.weights[-1].stop
-        self.rows = [LikelihoodRows(p, layout, weights.weights, point) for p in weights.predictors]
+        self.rows = [
+            LikelihoodRows(p, layout, weights.weights, weights.gate, point)
+            for p in weights.predictors
+        ]
         self.slabs = [pt.concatenate(x) for x in _priors(model, weights)]
         if given is not None:
             self.slabs = list(clone_replace(self.slabs, given))

@@ -30,9 +30,11 @@ from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.families import latent_parameters, split_likelihood
+from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.gates import GateTracker, Offset
 from pymc_exact_hmc.model.links import NO_LINK, find_link
-from pymc_exact_hmc.model.parents import direct_parents
+from pymc_exact_hmc.model.parents import direct_parents, variables_in
+from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.units import pull_units, same_units
 
 Tensor: TypeAlias = Variable[Any, Any]
@@ -120,7 +122,20 @@ def why_not_weight(model: Model, rv: Tensor) -> str | None:
     if transform is not None and not has_own_transform(op, transform):
         # Such a transform cuts the prior, at bounds that are not those of the distribution.
         return f"its transform {type(transform).__name__} is not that of its prior"
-    return None
+    return why_not_bounded(model, rv)
+
+
+def why_not_bounded(model: Model, rv: Tensor) -> str | None:
+    """Return why the bounds of a prior cannot be followed, or None if they can.
+
+    Which bounds there are is settled at the start; finite ones must not come and go.
+    """
+    if not isinstance(rv.owner.op, TruncatedNormalRV):
+        return None
+    bounds = rv.owner.op.dist_params(rv.owner)[2:]
+    if all(is_smooth(bound, variables_in(model, [bound])) for bound in bounds):
+        return None
+    return "its bounds depend on a discrete variable, or through a switch or a cut"
 
 
 def has_own_transform(op: Any, transform: Any) -> bool:
@@ -200,7 +215,7 @@ def drop_other_factors(
             reason = f"it enters {var.name}, which is no likelihood that can be made Gaussian in it"
             rvs = search.drop(rvs, inside, reason)
             continue
-        in_scale = set().union(*(search.parents(x) for x in (parts.scale, *parts.others)))
+        in_scale = variables_in(search.model, [parts.scale, *parts.others])
         rvs = search.drop(rvs, in_scale, f"the scale of {var.name} depends on it")
         if in_scale & indicators:
             rvs = search.drop(rvs, inside, f"the scale of {var.name} depends on indicators")
@@ -271,6 +286,8 @@ def _in_units(search: Search, block: WeightBlock) -> WeightBlock:
             for other, known in zip(block.predictors, pulled, strict=True):
                 if w.value in ancestors([other.mean]) and not same_units(new, known, w.name):
                     return block
+        if not all(is_smooth(unit, other_inputs(unit, set())) for unit in new.units.values()):
+            return block  # a unit that may be exactly 0 is none
         units |= new.units
         changed = predictor._replace(mean=new.mean)
         tracker, reason = gated_affine(search, changed, block.weights)

@@ -112,9 +112,13 @@ REFUSED = {
     "clipped predictor": lambda eta: pm.math.sigmoid(pt.clip(eta, -20, 20)),
     "guessing": lambda eta: 0.05 + 0.9 * pm.math.sigmoid(eta),
     "nonlinear": lambda eta: pm.math.sigmoid(eta + 0.1 * eta**2),
-    "rows mixed": lambda eta: pm.math.sigmoid(pt.sort(eta)),
+    "rows mixed": lambda eta: pm.math.sigmoid(eta) * pm.math.sigmoid(eta).mean(),
     "nearly": lambda eta: pm.math.sigmoid(eta + 1e-4 * pt.sin(eta)),
     "linear": lambda eta: 0.5 + 0.01 * eta,
+    "another later": lambda eta: pt.switch(
+        pm.Poisson("k", 1.0) > 5, pm.math.invprobit(eta), pm.math.sigmoid(eta)
+    ),
+    "guesses later": lambda eta: pm.math.sigmoid(eta) ** (1 + pt.clip(pm.Normal("c", -5), 0, 1)),
 }
 
 

@@ -188,6 +188,7 @@ NOT_GATED = {
     "indicators apart": lambda g, w: (g * w).sum() <= g.sum(),
     "two gates": lambda g, w: g[0] * g[1] * w[0] <= 1,
     "open when closed": lambda g, w: ((1 - g) * w).sum() <= 1,
+    "open later": lambda g, w: (pt.switch(g, 1, 1.0 * (pm.Poisson("k", 1) > 3)) * w).sum() <= 1,
 }
 
 
@@ -207,6 +208,10 @@ AT_ZERO = {
     "not a ball": (lambda g, w: pt.sum((g * w) ** 2) > 0, "compares by < or >"),
     "no constant": (lambda g, w: (g * w).sum() + 1 > 1, "compares by < or >"),
     "a number": (lambda g, w: (g * w).sum() < pm.Poisson("k", 2), "compares by < or >"),
+    "a cut": (
+        lambda g, w: (g * w).sum() < pt.maximum(pm.StudentT("u", 3), 0),
+        "compares by < or >",
+    ),
     "signs": (lambda g, w: (g * w)[0] * (g * w)[1] * (g * w)[2] >= 0, "compares a product"),
 }
 """Conditions on what may be exactly 0 while gates are closed, which has a probability."""

@@ -55,6 +55,17 @@ def change_of_noise():
     pm.Normal("y", predictor(), pt.switch(np.arange(N) < change, 1.0, 3.0), observed=Y)
 
 
+def correlation_from_some_number_on():
+    covariance = pt.switch(pm.DiscreteUniform("k", 0, N) < 12, np.eye(N), 0.5 * np.eye(N) + 0.5)
+    pm.MvNormal("y", predictor(), covariance, observed=Y)
+
+
+def weights_that_change_places():
+    gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", shape=D)
+    turned = pt.switch(pm.DiscreteUniform("k", 0, N) < 12, X, X[:, ::-1])
+    pm.Normal("y", turned @ (gamma * w), 1.0, observed=Y)
+
+
 def two_likelihoods():
     mean = predictor()
     pm.Normal("y", mean, pm.HalfNormal("sigma"), observed=Y)
@@ -83,7 +94,8 @@ def censored():
 
 MODELS = [
     noise_and_slab, bounds_and_offset, columns, unit_of_either_sign, noise_of_each_row,
-    change_of_noise, two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
+    change_of_noise, correlation_from_some_number_on, weights_that_change_places,
+    two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
 ]  # fmt: skip
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pymc.exceptions import SamplingError
 
+from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.switched import recognise_switched
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
@@ -49,7 +51,30 @@ def more_weights_than_data():
     return range(WIDE.shape[1]), WIDE, Y, 1.0
 
 
-READ = [weights_of_their_own, several_responses, more_weights_than_data]
+def correlated_responses(covariances):
+    """Rows of correlated entries, with one covariance or one for each row."""
+
+    def make():
+        g, w = gates_and_weights()
+        mean = (X @ (g * w))[:, None] * np.array([1.0, -0.5])
+        pm.MvNormal("y", mean, covariances, observed=np.column_stack([Y, Y[::-1]]))
+        factor = np.linalg.cholesky(np.linalg.inv(np.broadcast_to(covariances, (N, 2, 2))))
+        white = np.swapaxes(factor, 1, 2)
+        design = white @ (X[:, None, :] * np.array([[1.0], [-0.5]]))
+        y = white @ np.stack([Y, Y[::-1]], axis=1)[:, :, None]
+        return range(D), design.reshape(-1, D), y.ravel(), 1.0
+
+    return make
+
+
+COVARIANCES = np.stack([np.diag([1.0, 0.5 + k]) + 0.3 for k in range(N)])
+READ = {
+    "weights of their own": weights_of_their_own,
+    "several responses": several_responses,
+    "more weights than data": more_weights_than_data,
+    "one covariance": correlated_responses(COVARIANCES[0]),
+    "covariance of each row": correlated_responses(COVARIANCES),
+}
 
 
 def recognised(make, recognise=recognise_weights):
@@ -61,10 +86,10 @@ def recognised(make, recognise=recognise_weights):
     return (model, layout, point), recognise(model, layout, point), wanted
 
 
-@pytest.mark.parametrize("make", READ, ids=lambda make: make.__name__)
-def test_gates_and_rows_are_those_of_the_model(make):
+@pytest.mark.parametrize("name", READ)
+def test_gates_and_rows_are_those_of_the_model(name):
     """The gates, M = X'ΩX and r = X'Ωy of all likelihoods together."""
-    (model, layout, point), (found, _), (gate, design, y, sigma) = recognised(make)
+    (model, layout, point), (found, _), (gate, design, y, sigma) = recognised(READ[name])
     assert found.gate.tolist() == list(gate)
     gaussian = WeightCoefficients(model, found, layout, point)
     weighted = design / np.broadcast_to(sigma, y.shape)[:, None] ** 2
@@ -72,7 +97,7 @@ def test_gates_and_rows_are_those_of_the_model(make):
     np.testing.assert_allclose(M, weighted.T @ design, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(r, y @ weighted, rtol=1e-9, atol=1e-12)
     rng = np.random.default_rng(1)
-    assert max(rows.gate_error(point, found.gate, rng) for rows in gaussian.rows) < 1e-12
+    assert max(rows.gate_error(point, rng) for rows in gaussian.rows) < 1e-12
 
 
 def scaled_weights(*, scales):
@@ -164,3 +189,68 @@ def test_scales_of_groups_reach_the_gram_matrix():
         assert not gaussian.update(moved)
         M = gaussian.scale * gaussian.block.gram.M
         np.testing.assert_allclose(M, X.T * omega @ X, rtol=1e-9, atol=1e-12)
+
+
+def leaking_gates():
+    """Closed gates let weights through from some number on."""
+    g, w = gates_and_weights()
+    k = pm.DiscreteUniform("k", 0, 5)
+    pm.Normal("y", X @ (pt.switch(g, 1.0, pt.maximum(k - 3, 0)) * w), 1.0, observed=Y)
+
+
+def test_gates_that_leak_later_are_noticed():
+    """Where a predictor may jump, its gates are looked at whenever it is read."""
+    (model, layout, point), (found, _), _ = recognised(leaking_gates)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    gaussian.update(point | {"k": np.array(1)})
+    with pytest.raises(SamplingError, match="predictor of y depends on indicators in another way"):
+        gaussian.update(point | {"k": np.array(5)})
+
+
+def test_units_that_may_be_zero_are_none():
+    """A weight cannot be measured in a unit that is 0 with some probability."""
+
+    def make():
+        (g, w), k = gates_and_weights(), pm.Poisson("k", 1.0)
+        pm.Normal("y", X @ (g * k * w), 1.0, observed=Y)
+
+    _, (found, _), _ = recognised(make)
+    assert not found.units
+    assert found.predictors[0].random
+
+
+def test_a_weight_that_is_itself_a_scale():
+    """Also where the scale is the variable and no expression of it."""
+
+    def make():
+        g, w = pm.Bernoulli("g", 0.4, shape=D), pm.HalfNormal("w", 1.0, shape=D)
+        pm.Normal("y", X @ (g * w), 1.0, observed=Y)
+        pm.Normal("z", np.zeros(D), w, observed=U[:D])
+
+    _, (found, reasons), _ = recognised(make)
+    assert found is None
+    assert reasons["w"] == "the scale of z depends on it"
+
+
+JUMPING = {
+    "a number": lambda: pt.switch(pm.Poisson("k", 1.0) > 2, -1.0, -np.inf),
+    "a cut": lambda: pt.switch(pm.Normal("k") > 2, -1.0, -np.inf),
+}
+
+
+@pytest.mark.parametrize("name", JUMPING)
+@pytest.mark.parametrize("gated", [True, False])
+def test_bounds_that_may_come_and_go_are_not_taken(name, gated):
+    """Which weights are bounded is settled before the first draw."""
+    with pm.Model() as model:
+        lower = JUMPING[name]()
+        g = pm.Bernoulli("g", 0.4, shape=D) if gated else 1.0
+        w = pm.TruncatedNormal(
+            "w", 0, 1, lower=lower, upper=3.0, shape=D, default_transform=None, initval=np.ones(D)
+        )
+        pm.Normal("y", X @ (g * w), 1.0, observed=Y)
+    if gated:
+        assert "its bounds depend on a discrete variable" in str(explain(model))
+    else:
+        with pytest.raises(ValueError, match="its bounds depend on a discrete variable"):
+            ExactBinaryHMC(model=model)

@@ -119,6 +119,18 @@ def test_what_a_tape_does_not_know_is_named():
         Tape([model.logp()], model.initial_point())
 
 
+def test_bits_of_whole_numbers_are_not_truth_values():
+    """2 and 1 are both true and have no bit in common."""
+    with pm.Model() as model:
+        pm.Poisson("x", 2.0)
+        pm.Poisson("y", 2.0)
+    x, y = model.value_vars
+    for both in (x & y, x | y):
+        with pytest.raises(UntranslatableError, match="on whole numbers"):
+            Tape([1.5 * both], model.initial_point())
+    Tape([1.5 * ((x > 0) & (y > 0))], model.initial_point())
+
+
 FUNCTIONS = {
     "EXP": np.exp, "EXPM1": np.expm1, "LOG": np.log, "LOG1P": np.log1p, "LOG2": np.log2,
     "LOG10": np.log10, "SQRT": np.sqrt, "SOFTPLUS": lambda x: np.logaddexp(0, x),
