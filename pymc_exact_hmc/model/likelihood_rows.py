@@ -62,6 +62,7 @@ class LikelihoodRows:
             scale = pt.broadcast_to(scale, predictor.observed.shape)
         self._scale = Given([scale], point)
         self.scale_varies = bool(self._scale.names)
+        self.scale_may_jump = not is_smooth(scale, other_inputs(scale, set()))
         self._base = self._scale(point)[0]
         self.shape = self._base.shape
         self.precision = 1.0 / pt.sqr(scale)
@@ -70,9 +71,7 @@ class LikelihoodRows:
             observed = evaluate_nodes([], point, also=[predictor.observed])[predictor.observed]
             self._shape = np.shape(observed)
             self.precision = self._base.flat[0] / scale.ravel()[0]
-            self.proportional = not self.scale_varies or (
-                is_smooth(scale, other_inputs(scale, set())) and self._keeps_shape(point)
-            )
+            self.proportional = not self.scale_may_jump and self._keeps_shape(point)
         self.X_varies = predictor.random or not self.proportional
         self.target_varies = self.X_varies or bool(self._target.names)
         self.varies = self.target_varies or self.scale_varies
@@ -82,7 +81,9 @@ class LikelihoodRows:
         self._read: Rows | None = None
 
     def _keeps_shape(self, point: Point) -> bool:
-        """Return whether the covariance only changes by a factor."""
+        """Return whether the covariance only changes by a factor, if at all."""
+        if not self.scale_varies:
+            return True
         rng = np.random.default_rng(20131214)
         base, same = self._base, True
         for _ in range(SETTINGS):

@@ -31,12 +31,12 @@ class NoiseClass(NamedTuple):
 
 
 def classify(
-    likelihood: int, precisions: list[npt.NDArray[np.float64]], size: int
+    likelihood: int, precisions: list[npt.NDArray[np.float64]], size: int, *, jumps: bool = False
 ) -> list[NoiseClass]:
     """Group the rows of a likelihood by their precisions at several settings.
 
     A single precision stands for all ``size`` rows. Without rows, as where all data are missing,
-    there is nothing to group.
+    there is nothing to group. Where precisions may jump, settings tell nothing about others.
     """
     if size == 0:
         return []
@@ -47,7 +47,7 @@ def classify(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.log(np.stack([p / whole[0] for p in whole[1:]] or [np.ones(size)]))
     labels = np.unique(np.round(ratios, DIGITS), axis=1, return_inverse=True)[1].ravel()
-    if not np.isfinite(ratios).all() or labels.max(initial=0) >= MAX_CLASSES:
+    if jumps or not np.isfinite(ratios).all() or labels.max(initial=0) >= MAX_CLASSES:
         return [NoiseClass(likelihood, everything, whole[0].copy(), 0, False)]
     classes = []
     for label in range(labels.max(initial=0) + 1):

@@ -83,7 +83,9 @@ class WeightCoefficients:
         self.noise = [
             noise
             for k, source in enumerate(self.rows)
-            for noise in classify(k, source.precisions(point), rows[k].target.size)
+            for noise in classify(
+                k, source.precisions(point), rows[k].target.size, jumps=source.scale_may_jump
+            )
         ]
         self._labelled: dict[int, tuple[npt.NDArray[np.int64], Vector]] = {}
         self.latents = [

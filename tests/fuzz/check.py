@@ -113,7 +113,9 @@ def _compare(step, density, truth, rng, starts, steps):
     outside = density(visited[-1], others[-1]) == -np.inf
     if outside.any():
         return Verdict("wrong", f"{outside.sum()} of {len(outside)} chains ended where p = 0")
-    stuck = _stuck(truth, visited, truth.s[chosen])
+    moved = {v.name for v in step.vars}
+    mine = [name in moved for name in density.binaries for _ in range(density.start[name].size)]
+    stuck = _stuck(truth, visited, truth.s[chosen], np.flatnonzero(mine))
     if stuck:
         return Verdict("stuck", stuck)
     return _test(density, truth, weights, visited, others)
@@ -169,12 +171,11 @@ def _features(density, truth, s, x):
     return names, np.column_stack(columns)
 
 
-def _stuck(truth, visited, start):
-    """Say which indicator never flips, though there are neighbours that are both likely."""
-    d = visited.shape[-1]
+def _stuck(truth, visited, start, mine):
+    """Say which indicator of the step never flips, though both of some neighbours are likely."""
     codes = {tuple(state): p for state, p in zip(truth.states, truth.probability, strict=True)}
     path = np.concatenate([start[None], visited])
-    for j in range(d):
+    for j in mine:
         both = 0.0
         for state, p in codes.items():
             flipped = list(state)

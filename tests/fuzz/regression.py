@@ -1,7 +1,8 @@
 """Regressions whose weights indicators switch on and off: the grammar, and the code of a choice.
 
 Each table gives the code of an alternative, the plain one first. In it ``g`` are the gates of
-the n weights, ``w`` the weights, ``X`` the predictors, ``y`` the data.
+the n weights, ``w`` the weights, ``X`` the predictors, ``y`` the data, and ``k`` is a number, 0 or
+1, that is left to another step.
 """
 
 import numpy as np
@@ -24,6 +25,7 @@ PROBABILITIES = {
     "nested": '0.2 + 0.5 * pm.Bernoulli("parent", 0.4)',
     "uniform": 'pm.Uniform("p", 0.1, 0.9)',
     "sure": "np.linspace(0.3, 1.0, {m})",
+    "by number": "pt.as_tensor([0.2, 0.6, 0.5])[k]",
 }
 GATES = {
     "each": "gamma",
@@ -36,6 +38,7 @@ GATES = {
     "spins": "2 * gamma - 1",
     "all before": "pt.cumprod(gamma)",
     "list": 'pt.stack([pm.Bernoulli(f"gamma{{j}}", {p}) for j in range({n})])',
+    "leaking": "pt.switch(gamma, 1.0, pt.as_tensor([0.0, 1.0, 1.0])[k])",
 }
 SCALES = {
     "number": "1.5",
@@ -48,6 +51,7 @@ SCALES = {
     "per weight": 'pm.LogNormal("tau", 0.0, 0.5, shape={n})',
     "lognormal": 'pm.LogNormal("tau", 0.0, 0.5)',
     "uniform": 'pm.Uniform("tau", 0.5, 3.0)',
+    "by number": "pt.as_tensor([1.5, 0.4, 1.0])[k]",
 }
 WEIGHTS = {
     "normal": 'pm.Normal("w", 0, {scale}, shape={n})',
@@ -76,6 +80,8 @@ WEIGHTS = {
     "ordered": 'pm.Normal("w", 0, {scale1}, shape={n}, initval=np.arange({n}) - 0.5,'
     " transform=pm.distributions.transforms.ordered)",
     "walk": 'pm.GaussianRandomWalk("w", sigma={scale1}, init_dist=pm.Normal.dist(0, 1), shape={n})',
+    "bound by number": 'pm.TruncatedNormal("w", 0.3, {scale}, shape={n}, default_transform=None,'
+    " lower=pt.as_tensor([-np.inf, -0.5, 0.0])[k], upper=2.0)",
 }
 SPELLINGS = {
     "matmul": "X @ (g * w)",
@@ -110,6 +116,8 @@ EXTRAS = {
     "random factor": ' * pm.LogNormal("factor", 0, 0.3)',
     "half intercept": ' + pm.HalfNormal("b", 1)',
     "laplace intercept": ' + pm.Laplace("b", 0, 1)',
+    "factor by number": " * pt.as_tensor([1.0, 0.0, 0.5])[k]",
+    "cut factor": ' * pt.maximum(pm.StudentT("cut", 5, mu=0.3), 0.0)',
 }
 NOISES = {
     "number": "0.8",
@@ -119,6 +127,7 @@ NOISES = {
     "uniform": 'pm.Uniform("sigma", 0.4, 2.0)',
     "gamma": '1 / pt.sqrt(pm.Gamma("precision", 4, 3))',
     "scaled": 'pm.HalfNormal("sigma", 1.0) * np.linspace(0.6, 1.2, {rows})',
+    "by number": "pt.as_tensor([0.8, 1.6, 1.0])[k]",
 }
 LIKELIHOODS = {
     "normal": 'pm.Normal("y", mu, sigma, observed={y})',
@@ -143,6 +152,14 @@ LIKELIHOODS = {
     "lognormal": 'pm.LogNormal("y", mu, sigma, observed=np.exp(y))',
     "gated noise": 'pm.Normal("y", mu, sigma * (1 + 0.5 * g[0]), observed={y})',
     "missing": 'pm.Normal("y", mu, sigma, observed=np.ma.masked_invalid({missing}))',
+    "covariance by number": 'pm.MvNormal("y", mu, pt.as_tensor(np.stack([np.eye({rows}), {ycov},'
+    " np.eye({rows})]))[k], observed={y})",
+    "link by number": 'pm.Bernoulli("y", pt.switch(pt.as_tensor([0, 1, 1])[k],'
+    " pm.math.invprobit(2 * mu), pm.math.sigmoid(mu)), observed={bits})",
+    "power by number": 'pm.Bernoulli("y", pm.math.sigmoid(mu) ** pt.as_tensor([1.0, 2.0, 1.0])[k],'
+    " observed={bits})",
+    "dispersion by number": 'pm.NegativeBinomial("y", mu=pt.exp(mu),'
+    " alpha=pt.as_tensor([1.0, 6.0, 1.0])[k], observed={counts})",
 }
 SECONDS = {
     "none": "",
@@ -178,6 +195,9 @@ CONSTRAINTS = {
     "product": 'pm.Potential("c", pt.switch((w[0] - 1.5) * (w[-1] + 1.5) <= 0, 0.0, -np.inf))',
     "outside": 'pm.Potential("c", pt.switch(pt.sum(w**2) >= 0.01, 0.0, -np.inf))',
     "log": 'pm.Potential("c", pt.log(w.sum() <= 1.0))',
+    "strict": 'pm.Potential("c", pt.switch(pt.all(g * w < 1.0), 0.0, -np.inf))',
+    "strict by number": 'pm.Potential("c", pt.switch((g * w).sum() <'
+    " pt.as_tensor([1.0, 0.0, 1.0])[k], 0.0, -np.inf))",
 }
 DATA = {"array": "", "container": "container", "dims": "dims"}
 CONDITIONED = {"no": "", "do": "do", "observe": "observe", "copy": "copy", "observe gate": "gate"}
@@ -271,6 +291,8 @@ def _lines(chosen, words, X, y, *, dims, m):
         (CONSTRAINTS, "constraint"),
     ):
         inside += [line for line in [code(table, key)] if line]
+    if "[k]" in "".join(inside):
+        inside.insert(0, 'k = pm.Categorical("k", [0.5, 0.5, 0.0])')
     used = "\n".join(inside)
     for name in ("gamma0 = gammas[0]", "gammas = pt.atleast_1d(gamma)", "sigma1 = "):
         variable = name.split(" ")[0]

@@ -22,6 +22,7 @@ from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.moves.joint_probit import JointProbitMove
+from pymc_exact_hmc.weights.block import R
 
 SEED = 13
 
@@ -82,3 +83,20 @@ def test_predictors_that_change():
         # The predictor is read off its probabilities, which costs digits.
         np.testing.assert_allclose(M[:D, :D], columns.T @ columns, rtol=1e-6)
         np.testing.assert_allclose(M[:D, D:], -columns.T, rtol=0, atol=1e-6)
+
+
+def test_offsets_that_change():
+    """They reach the slopes of weights and latents at every call, beside columns that stay."""
+    with pm.Model() as model:
+        beta = pm.Bernoulli("gamma", P, shape=D) * pm.Normal("w", shape=D)
+        u, trend = pm.Uniform("u"), np.linspace(-1, 2, len(BINARY))
+        pm.Bernoulli("y", pm.math.invprobit(u * trend + X @ beta), observed=BINARY)
+        step = ExactBinaryHMC([model["gamma"], model["w"]], kernel="paper", rng=1)
+    assert not any(source.X_varies for source in step._move.gaussian.rows)
+    for value in (0.5, -1.0):
+        step.step(model.initial_point() | {"u_interval__": np.array(value)})
+        offset = trend / (1 + np.exp(-value))
+        slopes = step._move._joint.coefficients[R]
+        # The predictor is read off its probabilities, which costs digits.
+        np.testing.assert_allclose(slopes[D:], offset, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(slopes[:D], -X.T @ offset, rtol=0, atol=1e-5)

@@ -105,6 +105,19 @@ def test_random_dispersion_moves_the_offset():
     assert "alpha (it enters the mean of y" in str(explain(model))
 
 
+def test_random_factor_of_the_odds_moves_the_offset():
+    """Odds exp(α) exp(η) have the predictor α + η, also where α starts at 0."""
+    with pm.Model() as model:
+        gamma, alpha = pm.Bernoulli("gamma", P, shape=D), pm.StudentT("alpha", 3)
+        odds = pt.exp(alpha) * pt.exp(X @ (gamma * pm.Normal("w", shape=D)))
+        pm.Bernoulli("y", odds / (1 + odds), observed=BINARY)
+    step, _ = latent_of(model)
+    for value in (0.0, 1.3):
+        point = model.initial_point() | {"alpha": np.array(value)}
+        offset = step._move.gaussian.rows[0].read(point).offset
+        np.testing.assert_allclose(offset, value, rtol=1e-9, atol=1e-12)
+
+
 REFUSED = {
     "cauchit": lambda eta: 0.5 + pt.arctan(eta) / np.pi,
     "complementary log-log": lambda eta: 1 - pt.exp(-pt.exp(eta)),

@@ -120,10 +120,14 @@ def test_what_cannot_be_read_is_refused_with_the_reason(name):
 
 
 def test_conditions_of_a_potential_that_is_no_constraint():
-    """A log-density is not a constraint."""
+    """A log-density is not a constraint, also where it is the logarithm of a density."""
     w = pt.vector("w")
     with pytest.raises(UnreadableError, match="not through a switch"):
         read_conditions(pt.exp(w).sum(), {w})
+    density = pt.exp(-w[0])
+    for cut in (pt.switch(w.sum() > 0, density, 0), pt.switch(w.sum() <= 0, 0, density)):
+        with pytest.raises(UnreadableError, match="a switch that is not between 0 and 1"):
+            read_conditions(pt.log(cut), {w})
 
 
 def gated(potential, slab=lambda: pm.Normal("w", 0, 1.5, shape=D)):
@@ -175,11 +179,18 @@ def test_constraints_on_weights_that_share_an_indicator():
 
 
 def test_constraints_on_raw_weights_need_a_gaussian_slab():
-    """Weights that are off are cut as well, and fly, which takes a precision of their own."""
-    model = gated(
-        lambda g, w: pt.switch(w[0] + w[1] <= 3, 0, -INF), lambda: pm.Exponential("w", 1, shape=D)
-    )
+    """Weights that are off are cut as well, and fly, which takes a precision of their own.
+
+    Bounds of single weights do not count: those that are off are drawn from between them.
+    """
+
+    def slab():
+        return pm.Exponential("w", 1, shape=D)
+
+    model = gated(lambda g, w: pt.switch(w[0] + w[1] <= 3, 0, -INF), slab)
     assert "w (it enters a constraint on raw weights, which needs a" in str(explain(model))
+    model = gated(lambda g, w: pt.switch((g * w).sum() <= 3, 0, -INF), slab)
+    assert "weights w (3)" in explain(model).taken
 
 
 NOT_GATED = {
@@ -199,6 +210,33 @@ def test_other_mixtures_of_indicators_and_weights_are_not_taken(name):
     text = str(explain(model))
     assert "w (it enters c, which depends on indicators in another way" in text
     assert "c (potential)" in text
+
+
+def test_entries_of_one_variable_with_and_without_gates():
+    """An intercept in the same variable does not hide that w_1 enters raw as well."""
+    X = np.random.default_rng(3).normal(size=(8, D))
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", shape=D + 1)
+        beta = gamma * w[1:]
+        pm.Normal("y", w[0] + X @ beta, 1.0, observed=X[:, 0])
+        pm.Potential("c", pt.switch(beta.sum() + w[1] <= 2, 0, -INF))
+    text = str(explain(model))
+    assert "w (it enters c, which depends on indicators in another way" in text
+
+
+def test_weights_under_constraints_are_in_units_of_the_model():
+    """Walls are not measured in τ, and so weights are not: X'X is multiplied by τ² instead."""
+    X = np.random.default_rng(3).normal(size=(8, D))
+    with pm.Model() as model:
+        tau = pm.HalfNormal("tau")
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", shape=D)
+        pm.Normal("y", X @ (gamma * tau * w), 1.0, observed=X[:, 0])
+        pm.Potential("c", pt.switch((gamma * w).sum() <= 1, 0, -INF))
+        move = ExactBinaryHMC([gamma, w])._move
+    move.gaussian.update(model.initial_point() | {"tau_log__": np.array(0.7)})
+    M = move.gaussian.scale * move.gaussian.block.gram.M
+    np.testing.assert_allclose(M, np.exp(1.4) * X.T @ X, rtol=1e-9)
+    np.testing.assert_allclose(move.walls.region.F[-1], -1.0)
 
 
 AT_ZERO = {

@@ -123,7 +123,8 @@ def seen_at(move, point):
     M = gram.M if isinstance(gram, DenseGram) else gram.X.T * gram.row_weights @ gram.X
     latents = [x for latent in gaussian.latents for x in (*latent.family, latent.factor)]
     caches = active.D, active.rho, active.diagonal
-    return [gaussian.scale * M, block.coefficients, block.log_slab, *caches, *latents]
+    squares = gaussian.statistics.precisions @ gaussian.statistics.squares
+    return [gaussian.scale * M, squares, block.coefficients, block.log_slab, *caches, *latents]
 
 
 @pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)

@@ -359,11 +359,12 @@ def test_every_drop_is_that_of_the_model(name):
 
 
 def test_rvs_of_a_model_with_data_and_dims():
-    """pm.Data and dims= are followed like constants and shapes, also in an index."""
+    """Data and dims= are followed like constants and shapes, in an index or a Deterministic too."""
     with pm.Model(coords={"site": range(4), "visit": range(3)}) as model:
         x = pm.Data("x", R.normal(size=(4, 3)), dims=("site", "visit"))
         z = pm.Bernoulli("z", 0.4, dims="site")
-        pm.Normal("y", z[:, None] * x, 1.0, observed=R.normal(size=(4, 3)), dims=("site", "visit"))
+        mean = pm.Deterministic("mean", z[:, None] * x)
+        pm.Normal("y", mean, 1.0, observed=R.normal(size=(4, 3)), dims=("site", "visit"))
         pm.Normal("v", pm.Normal("mu", shape=2)[z], 1.0, observed=R.normal(size=4), dims="site")
     assert worst_error(model) < TOLERANCE
     assert forms_of(model) == {"separable"}

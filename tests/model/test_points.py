@@ -115,9 +115,10 @@ def test_chains_have_seeds_of_their_own():
 
 
 def test_a_second_setting_keeps_the_types():
-    """Also in single precision, which compiled functions insist on."""
+    """Also in single precision, which compiled functions insist on; each entry moves alone."""
     point = {"a": np.zeros(2, np.float32), "b": np.zeros((), np.float64), "c": np.zeros(1, int)}
     moved = jittered(point, np.random.default_rng(1))
     assert {k: v.dtype for k, v in moved.items()} == {k: v.dtype for k, v in point.items()}
     assert (moved["a"] != 0).all()
+    assert moved["a"][0] != moved["a"][1]
     assert (moved["c"] == 0).all()

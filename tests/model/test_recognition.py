@@ -15,6 +15,7 @@ from pymc_exact_hmc.energies import DenseCouplings, Fields, SparseCouplings
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.probabilities import inclusion_probabilities
+from pymc_exact_hmc.model.recognise import recognise
 
 Y = np.random.default_rng(81).normal(size=6)
 W = np.random.default_rng(82).normal(size=(6, 6))
@@ -60,6 +61,33 @@ def test_pairs_are_quadratic(spelling):
         s = pm.Bernoulli("s", 0.5, shape=6)
         pm.Potential("pairs", pm.HalfNormal("beta") * PAIRS[spelling](s))
     assert forms_of(model, "pairs") == {"quadratic"}
+
+
+DECIDED_ELSEWHERE = {
+    "exponent": ("local", lambda s, k: (s[:3].sum() - 2.0) ** k),
+    "start of a slice": ("generic", lambda s, k: pt.sqr(pt.as_tensor(Y)[k:] - s[0]).sum()),
+    "end of a slice": ("generic", lambda s, k: pt.sqr(pt.as_tensor(Y)[:k] - s[0]).sum()),
+}
+
+
+@pytest.mark.parametrize("name", DECIDED_ELSEWHERE)
+def test_what_another_variable_decides_is_not_that_of_the_start(name):
+    """An exponent or a length that may change proves no form."""
+    form, make = DECIDED_ELSEWHERE[name]
+    with pm.Model() as model:
+        k = pm.DiscreteUniform("k", 1, 4, initval=2)
+        pm.Potential("a", make(pm.Bernoulli("s", 0.5, shape=6), k))
+    assert forms_of(model, "a") == {form}
+
+
+def test_a_length_that_is_data_is_no_function_of_the_indicators():
+    """Where their number is not known beforehand, the square of a mean is quadratic as ever."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", pm.Data("p", np.full(6, 0.4)))
+        pm.Potential("mean", -((s.mean() - 0.3) ** 2))
+        pm.Potential("share", -((s.sum() / s.shape[0] - 0.3) ** 2))
+    assert s.type.shape == (None,)
+    assert forms_of(model, "mean") == forms_of(model, "share") == {"quadratic"}
 
 
 def energy_of(model):
@@ -145,6 +173,34 @@ def test_a_compiled_factor_is_the_same_in_another_process():
     np.testing.assert_allclose(value - fresh_log_density(here.energy, 0 * state), 1 - 7**0.5)
     there = cloudpickle.loads(cloudpickle.dumps(here))
     assert fresh_log_density(there.energy, state) == value
+
+
+def test_couplings_follow_in_another_process():
+    """What is pickled after its use is brought to other values as it is here."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=6)
+        pm.Potential("pairs", pm.HalfNormal("beta") * (s @ W @ s))
+    block, point = binary_block(model), model.initial_point()
+    here = Coefficients(block.terms, block.layout, point)
+    assert isinstance(here.energy, DenseCouplings)
+    there, state = cloudpickle.loads(cloudpickle.dumps(here)), np.ones(6, np.int8)
+    before = fresh_log_density(here.energy, state)
+    for coefficients in (here, there):
+        coefficients.update(point | {"beta_log__": np.array(1.3)})
+    after = fresh_log_density(here.energy, state)
+    assert after != before
+    assert fresh_log_density(there.energy, state) == after
+
+
+def test_only_the_factors_named_are_left_to_others():
+    """A name that begins like that of a factor which is served elsewhere is another factor."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=6)
+        pm.Normal("y", s, 1.0, observed=Y)
+        pm.Potential("y_too", s.sum())
+    point = model.initial_point()
+    block = recognise(model, lay_out(model.value_vars, point), point, without={"y"})
+    assert {factor.name for factor in block.factors} == {"s", "y_too"}
 
 
 def test_data_of_data():

@@ -8,9 +8,12 @@ from pymc.exceptions import SamplingError
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
+from pymc_exact_hmc.model.noise import classify, keeps_proportions
 from pymc_exact_hmc.model.switched import recognise_switched
+from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import recognise_weights
+from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.block import R
 
 RNG = np.random.default_rng(33)
@@ -189,6 +192,60 @@ def test_scales_of_groups_reach_the_gram_matrix():
         assert not gaussian.update(moved)
         M = gaussian.scale * gaussian.block.gram.M
         np.testing.assert_allclose(M, X.T * omega @ X, rtol=1e-9, atol=1e-12)
+
+
+def correlated_rows_and_latents():
+    """Latents of the second likelihood change precisions, those of the last do not."""
+    (g, w), u = gates_and_weights(), pm.StudentT("u", 3)
+    mean = u + X @ (g * w)
+    pm.MvNormal("y", mean, pm.HalfNormal("sigma") ** 2 * CORRELATED, observed=Y)
+    pm.StudentT("z", 3, mu=mean, sigma=1.0, observed=Y)
+    pm.Censored("cut", pm.Normal.dist(mean, 1.0), 0, None, observed=np.maximum(Y, 0))
+
+
+CORRELATED = 0.5 * np.eye(N) + 0.5
+
+
+def test_correlated_rows_beside_latents():
+    """M is the sum over likelihoods, X'Ω(y − u) that of now, and each factor that of the model."""
+    (model, layout, point), (found, _), _ = recognised(correlated_rows_and_latents)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    assert verify_likelihoods(model, found, gaussian, layout, point) == ""
+    moved = point | {"u": np.array(0.7), "sigma_log__": np.array(0.4)}
+    gaussian.update(moved)
+    precision, statistics = np.exp(-0.8) * np.linalg.inv(CORRELATED), gaussian.statistics
+    r = statistics.precisions[0] * statistics.slopes[0]
+    np.testing.assert_allclose(r, X.T @ precision @ (Y - 0.7), rtol=1e-9)
+    stream = seed_words(np.random.default_rng(1))
+    gaussian.draw_latents(moved, np.ones(D, np.int8), np.ones(D), stream)
+    gram, (tails, _) = gaussian.block.gram, gaussian.latents
+    M = X.T @ precision @ X + X.T * tails.factor @ X + X.T @ X
+    np.testing.assert_allclose(gram.X.T * gram.row_weights @ gram.X, M, rtol=1e-9)
+    assert np.ptp(tails.factor) > 0
+
+
+@pytest.mark.parametrize("unit", [1e-5, 1.0, 1e5])
+def test_proportions_of_precisions_have_no_unit(unit):
+    """Rows are in proportion, or not, whatever the data are measured in."""
+    omega = (unit * KNOWN) ** -2
+    (noise,) = classify(0, [omega, 3.0 * omega], N)
+    assert noise.regular
+    assert keeps_proportions(noise, 0.2 * omega)
+    assert not keeps_proportions(noise, omega * np.where(GROUP, 1.0, 1.0 + 1e-6))
+
+
+def test_noise_that_may_jump_is_read_anew():
+    """Rows in proportion at the start may not be so later: their scale is left to another step."""
+
+    def make():
+        g, w = gates_and_weights()
+        floor = pt.maximum(pm.HalfNormal("s", 1.0), 0.1 * KNOWN)
+        pm.Normal("y", X @ (g * w), floor, observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    assert [noise.regular for noise in gaussian.noise] == [False]
+    assert "s (the noise of y changes from row to row" in str(explain(model))
 
 
 def leaking_gates():

@@ -196,6 +196,7 @@ def spellings():
     yield "column vector", lambda g, w: (X @ (g * w)[:, None])[:, 0]
     yield "data", lambda g, w: pm.Data("X", X) @ (g * w)
     yield "scaled twice", lambda g, w: 2.0 * (0.5 * X) @ (g * w)
+    yield "divided before the gate", lambda g, w: 2.0 * X @ (g * (w / 2.0))
 
 
 @pytest.mark.parametrize("name", [name for name, _ in spellings()])

@@ -11,6 +11,8 @@ from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
+from pymc_exact_hmc.model.binaries import lay_out, select_variables
+from pymc_exact_hmc.model.general import recognise_general
 from pymc_exact_hmc.moves.general import GeneralMove
 from pymc_exact_hmc.moves.switched import SwitchedMove
 
@@ -165,6 +167,19 @@ def test_weights_that_are_not_given_are_left():
         step = ExactBinaryHMC([gamma, w])
     assert isinstance(step._move, GeneralMove)
     assert {v.name for v in step.vars} == {"gamma", "w"}
+
+
+def test_a_gaussian_parameter_of_a_prior_is_left_alone():
+    """A weight is Gaussian given the logarithm of its scale, which itself is not."""
+    with pm.Model() as model:
+        gamma, scale = pm.Bernoulli("gamma", P, shape=D + 1), pm.Normal("log_tau")
+        w = pm.Normal("w", 0, pt.exp(scale), shape=D)
+        pm.Normal("y", X @ (gamma[0] * gamma[1:] * w), 1.0, observed=Y)
+    point = model.initial_point()
+    layout = lay_out(select_variables(model, None)[0], point)
+    block, reasons = recognise_general(model, layout, point)
+    assert [w.name for w in block.weights] == ["w"]
+    assert reasons == {"log_tau": "w is not Gaussian in it"}
 
 
 def test_inclusion_probability_beside_a_general_block_moves():

@@ -483,6 +483,14 @@ def test_scales_of_groups_beside_latents_are_left():
     assert "b (" in str(explain(model)).partition("Left to")[2]
 
 
+def test_a_probability_is_taken_whatever_its_indicators_enter():
+    """It reaches the data through them alone."""
+    with pm.Model():
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=D)
+        pm.Normal("y", 2.0 * gamma, 1.0, observed=Y[:D])
+        assert {v.name for v in ExactBinaryHMC().vars} == {"gamma", "a_logodds__"}
+
+
 def test_noise_that_loses_its_proportions_is_refused():
     """A change point of another step lets rows change their class: the scale cannot be moved."""
     with pm.Model() as model:

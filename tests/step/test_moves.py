@@ -11,7 +11,9 @@ from likelihoods.families import BINARY
 from step.regressions import D, P, X, Y
 
 from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.moves.plan import MOST_ROUNDS, Plan, _try
+from pymc_exact_hmc.weights.active import make_active
 from pymc_exact_hmc.weights.block import R
 
 SEED = 7
@@ -33,20 +35,32 @@ def test_indicators_move_at_the_probability_that_was_just_drawn(monkeypatch):
 
 
 def limited(condition):
-    """The move of two weights whose sum, as far as they are on, is limited; and the start."""
+    """The move of two weights whose sum, as far as they are on, is limited; and the start.
+
+    Their indicators are coupled.
+    """
     with pm.Model() as model:
         gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.HalfNormal("w", shape=2)
+        pm.Potential("pair", 1.5 * gamma[0] * gamma[1])
         pm.Potential("limit", pt.switch(condition((gamma * w).sum()), 0, -np.inf))
         pm.Normal("y", gamma * w, 1.0, observed=np.ones(2))
         return ExactBinaryHMC()._move, model.initial_point()
+
+
+def assert_caches_are_those_of(s, prior):
+    """The local fields of a prior that couples its indicators are h + Js."""
+    assert prior.J.any()
+    np.testing.assert_allclose(prior.local_field, prior.h + prior.J @ s, rtol=1e-12)
 
 
 def test_weights_that_are_off_do_not_help_a_start_into_a_region():
     """Where all are off their sum is 0, so that a start is found with some on."""
     move, point = limited(lambda total: total >= 1.5)
     s, w = np.zeros(2, np.int8), np.ones(2)
+    refresh_caches(move.prior.energy, s)
     move._enter(point, s, w)
     assert (s * w).sum() >= 1.5
+    assert_caches_are_those_of(s, move.prior.energy)
 
 
 def test_weights_that_are_off_do_not_keep_a_start_out_of_a_region():
@@ -56,6 +70,50 @@ def test_weights_that_are_off_do_not_keep_a_start_out_of_a_region():
     move._enter(point | {"w_log__": np.log(w)}, s, w)
     np.testing.assert_array_equal(s, [1, 0])
     np.testing.assert_array_equal(w, [1.0, 9.0])
+
+
+def test_weights_that_a_wall_comes_to_meet_are_carried():
+    """A wall that leaves a weight alone at the start may meet it later in the chain."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", P, shape=2), pm.Normal("w", shape=2)
+        slope = pm.Uniform("slope", -1, 1, shape=2)
+        pm.Potential("side", pt.switch((slope * w).sum() <= 1, 0, -np.inf))
+        pm.Normal("y", gamma * w, 1.0, observed=np.ones(2))
+        move = ExactBinaryHMC([gamma, w])._move
+    move._entered = True
+    for places in ([0.0, 0.0], [0.7, 0.0], [0.0, -0.4]):
+        move._update_gaussian(model.initial_point() | {"slope_interval__": np.array(places)})
+        np.testing.assert_array_equal(move._fence.carried, np.array(places) != 0)
+
+
+def test_a_trajectory_without_seats_enough_leaves_nothing_behind(monkeypatch):
+    """It is made again from where it began: the same indicators, caches and random numbers."""
+    with pm.Model():
+        gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D)
+        pm.Potential("pairs", 1.5 * gamma.sum() ** 2)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        move = ExactBinaryHMC(augmentation="box")._move
+    prior, start, seen = move.prior.energy, np.array([1, 0, 0, 1], np.int8), []
+
+    def travel(s, stream, n_hits, w):
+        np.testing.assert_array_equal(s, start)
+        assert_caches_are_those_of(s, prior)
+        assert move.tally.hits[0] == 0
+        seen.append((stream.copy(), n_hits, move._active.P.size))
+        s[:], move.tally.hits[0] = 1, 9
+        stream += 1
+        refresh_caches(prior, s)
+        return len(seen) == 3
+
+    move._active = make_active(move.gaussian.block, 1)
+    monkeypatch.setattr(move, "_travel", travel)
+    s = start.copy()
+    refresh_caches(prior, s)
+    move._move_collapsed(s, np.zeros(D), np.random.default_rng(SEED))
+    streams, hits, seats = zip(*seen, strict=True)
+    np.testing.assert_array_equal(streams, [streams[0]] * 3)
+    np.testing.assert_array_equal(hits, [hits[0]] * 3)
+    assert seats == (1, 2, 4)
 
 
 @functools.cache
@@ -72,8 +130,7 @@ def test_an_intercept_is_not_drawn_with_weights_that_are_off():
     step, point = paper()
     gate = step._move.gaussian.block.gate
     assert sorted(gate) == [-1, *range(D)]
-    s, w = (np.arange(D) % 2 == 0).astype(np.int8), np.full(D + 1, 0.3)
-    assert s[-1] == 0
+    s, w = np.array([0, 1, 1, 0], np.int8), np.full(D + 1, 0.3)
     step._move._move_scales(point, s, w, np.random.default_rng(SEED))
     np.testing.assert_array_equal(w == 0.3, [g < 0 or s[g] == 1 for g in gate])
 
@@ -98,24 +155,44 @@ def test_number_of_rounds(memory, cost, rounds):
     assert found == plan._replace(rounds=rounds)
 
 
-def test_the_proxy_and_its_excess_add_up_to_the_likelihood():
-    """The kernel moves over the Gaussian that the acceptance of a jump corrects for."""
-    offset = np.linspace(-2, 1, len(BINARY))
-    rng = np.random.default_rng(SEED)
-    columns = rng.normal(size=(len(BINARY), D))
+OFFSET = np.linspace(-2, 1, len(BINARY))
+COLUMNS = np.random.default_rng(SEED).normal(size=(len(BINARY), D))
+
+
+@functools.cache
+def logistic():
+    """The move of a logistic regression with a known offset."""
     with pm.Model():
         gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D)
-        pm.Bernoulli("y", logit_p=offset + columns @ (gamma * w), observed=BINARY)
-        move = ExactBinaryHMC()._move.proxy
+        pm.Bernoulli("y", logit_p=OFFSET + COLUMNS @ (gamma * w), observed=BINARY)
+        return ExactBinaryHMC()._move
+
+
+def test_crossings_of_a_jump_count_if_it_was_taken(monkeypatch):
+    """A jump that was refused has crossed nothing, whatever its tally says."""
+    move = logistic()
+    monkeypatch.setattr(move.proxy, "tuning", False)
+    move.proxy.tally.hits[0], move.proxy.tally.crossings[0] = 7, 3
+    move.proxy.tally.per_wall[:] = [2, 0, 1, 0]
+    for jumped in (False, True):
+        move.tally.hits[0], move.tally.crossings[0], move.tally.per_wall[:] = 10, 4, 1
+        move._learn_from(np.ones(D, np.int8), np.zeros(D), jumped=jumped)
+        assert (move.tally.hits[0], move.tally.crossings[0]) == (10 + 7 * jumped, 4 + 3 * jumped)
+        assert move.tally.per_wall.tolist() == ([3, 1, 2, 1] if jumped else [1] * D)
+
+
+def test_the_proxy_and_its_excess_add_up_to_the_likelihood():
+    """The kernel moves over the Gaussian that the acceptance of a jump corrects for."""
+    rng, move = np.random.default_rng(SEED), logistic().proxy
     (proxy,) = move.proxies
-    proxy.slope[:] = rng.normal(size=offset.size)
-    proxy.curvature[:] = rng.exponential(size=offset.size)
+    proxy.slope[:] = rng.normal(size=OFFSET.size)
+    proxy.curvature[:] = rng.exponential(size=OFFSET.size)
     move._adopt()
     design, r, s = move._block.gram, move._block.coefficients[R], np.ones(D, np.int8)
     M = design.X.T * design.row_weights @ design.X
     rest = []
     for w in rng.normal(size=(4, D)):
-        eta = offset + columns @ w
+        eta = OFFSET + COLUMNS @ w
         likelihood = (BINARY * eta - np.logaddexp(0, eta)).sum()
         rest.append(r @ w - 0.5 * w @ M @ w + move._total(s, w) - likelihood)
     np.testing.assert_allclose(rest, rest[0], rtol=1e-9)

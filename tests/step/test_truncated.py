@@ -511,6 +511,18 @@ def test_slabs_and_bounds_follow_other_variables():
         np.testing.assert_allclose(gaussian.walls.region.g, [1] * D + [top] * D)
 
 
+@pytest.mark.parametrize("scale", [pm.HalfNormal, pm.Exponential])
+def test_scales_that_multiply_weights_are_left_alone(scale):
+    """τ·β is not Gaussian in both; of the two the one with a bound is a scale."""
+    with pm.Model() as model:
+        tau, beta = scale("tau", 1.0), pm.Normal("beta", shape=D)
+        pm.Normal("y", tau * (X @ beta), SIGMA, observed=Y)
+        pm.Potential("rising", pt.switch(pt.all(beta[1:] >= beta[:-1]), 0, -INF))
+    block, reasons = recognise_truncated(model, model.initial_point())
+    assert [w.name for w in block.weights] == ["beta"]
+    assert reasons == {"tau": "it enters y, which is not Gaussian in it"}
+
+
 def test_changed_data_are_noticed():
     """As in models with indicators."""
     with pm.Model() as model:
