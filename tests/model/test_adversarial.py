@@ -336,7 +336,6 @@ FAST = (
     "weights_chosen_by_an_index",
     "two_noises_that_are_random",
     "a_constraint_without_indicators_and_a_noise_that_is_random",
-    "a_constraint_that_is_random",
     "a_unit_around_a_switch",
     "a_unit_around_a_switch_to_a_number",
     "a_constraint_and_a_noise_that_is_random",

@@ -32,8 +32,8 @@ FASTEST = {
 """The slowest form that each model should need; the others are separable or listed as any."""
 ANY = {"ss_python_loop_columns", "ss_kaggle_sparse_logit", "ss_two_branches_noncentred"}
 ANY |= {"ss_bsts_local_level"}
-FAST = {"knapsack_potential", "ising_image_denoise", "bmh_privacy_algorithm"}
-"""Whose posteriors the fast suite looks at: one of each form."""
+FAST = {"knapsack_potential", "ising_image_denoise"}
+"""Whose posteriors the fast suite looks at."""
 SLOW = pytest.mark.slow
 ORDER = ["separable", "quadratic", "local", "multilinear", "generic"]
 
@@ -54,7 +54,7 @@ def test_recognised_drops_are_those_of_the_model(case):
         assert ORDER.index(slowest) <= ORDER.index(FASTEST.get(case["id"], "separable"))
 
 
-STEPS = {"knapsack_potential", "ss_two_branches_noncentred", "occupancy_two_likelihoods"}
+STEPS = {"knapsack_potential", "occupancy_two_likelihoods"}
 """Which the fast suite makes take steps; all of them are recognised above."""
 
 

@@ -109,7 +109,7 @@ def features(gamma, w, sigma, tau, a, slab):
         pytest.param("non-centred", None, marks=pytest.mark.slow),
         ("non-centred, truncated", None),
         pytest.param("centred", "paper", marks=pytest.mark.slow),
-        ("truncated", "paper"),
+        pytest.param("truncated", "paper", marks=pytest.mark.slow),
     ],
 )
 def test_step_and_data_in_turn_leave_the_prior(slab, kernel):

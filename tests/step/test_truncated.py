@@ -203,7 +203,8 @@ def half_space_scale(grid):
     return density / np.trapezoid(density, grid)
 
 
-@pytest.mark.parametrize("gated", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("gated", [False, True])
 def test_scales_of_constrained_weights_are_sampled_given_all_weights(gated):
     """The region has no normaliser in the model: p(τ) carries P(w in region | τ), by quadrature.
 
