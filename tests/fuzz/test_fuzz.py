@@ -11,7 +11,7 @@ from .check import judge, judge_model, judge_step
 from .description import Description, describe, grammar
 from .shrink import shrink
 
-SAMPLE = range(1003, 1008)
+SAMPLE = (1003, 1005, 1006, 1007)
 """Seeds of the models of the fast suite; ``python -m tests.fuzz`` goes through thousands."""
 
 

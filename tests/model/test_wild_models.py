@@ -54,7 +54,7 @@ def test_recognised_drops_are_those_of_the_model(case):
         assert ORDER.index(slowest) <= ORDER.index(FASTEST.get(case["id"], "separable"))
 
 
-STEPS = {"knapsack_potential", "occupancy_two_likelihoods"}
+STEPS = {"knapsack_potential"}
 """Which the fast suite makes take steps; all of them are recognised above."""
 
 

@@ -70,7 +70,8 @@ def test_every_prior_matches_enumeration(prior):
     assert_matches(model, *exact)
 
 
-@pytest.mark.parametrize("prior", [pytest.param("normal", marks=pytest.mark.slow), "half-normal"])
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", ["normal", "half-normal"])
 def test_paper_kernel_matches_enumeration(prior):
     """The paper's own kernel leaves the same posterior invariant."""
     make, slab = PRIORS[prior]

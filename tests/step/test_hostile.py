@@ -171,7 +171,9 @@ def _binary(d):
     return model
 
 
-@pytest.mark.parametrize("name", EMPTY)
+@pytest.mark.parametrize(
+    "name", ["no columns", pytest.param("no rows", marks=pytest.mark.slow), "no entries"]
+)
 def test_empty_shapes(name):
     """Without rows the prior is sampled; without indicators a sentence says so."""
     model = EMPTY[name]()
