@@ -147,9 +147,7 @@ class Tape:
         """Compute all at a point; out[entries] += the numbers at ``high`` less those at ``low``."""
         self.load(point)
         arguments = (self.program, high, low, entries, out)
-        if "add" not in _machine_code:
-            _machine_code["add"] = bind(add_differences, *arguments)
-        _machine_code["add"](*arguments)
+        _bound(add_differences, *arguments)(*arguments)
 
     def _check(self, outputs: list[Tensor], point: Point) -> None:
         """Compare with the graph itself, at two points."""
@@ -164,12 +162,20 @@ class Tape:
 
 
 def _run(program: Program, mask: int) -> None:
-    if "run" not in _machine_code:
-        _machine_code["run"] = bind(run, program, mask)
-    _machine_code["run"](program, mask)
+    _bound(run, program, mask)(program, mask)
 
 
-_machine_code: dict[str, Any] = {}
+_machine_code: dict[Any, Any] = {}
+
+
+def _bound(kernel: Any, *arguments: Any) -> Any:
+    """Return the machine code of a kernel whose arguments are of the same types in every tape."""
+    code = _machine_code.get(kernel)
+    if code is None:
+        code = bind(kernel, *arguments)
+        if code is not kernel:  # on demand a kernel stands for itself, only then
+            _machine_code[kernel] = code
+    return code
 
 
 def _stabilised(outputs: list[Tensor]) -> list[Tensor]:

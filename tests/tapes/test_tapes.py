@@ -1,11 +1,15 @@
 """Tapes compute what the model's own graphs compute."""
 
+from contextvars import copy_context
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from scipy import special
 
+from pymc_exact_hmc.compilation import _ON_DEMAND, compiled_on_demand
+from pymc_exact_hmc.model import tapes
 from pymc_exact_hmc.model.tapes import Tape, UntranslatableError
 from pymc_exact_hmc.tapes import operations
 from pymc_exact_hmc.tapes.program import run
@@ -161,3 +165,21 @@ def test_operations_are_those_of_numpy_and_scipy(name):
             if np.isfinite(wanted):
                 found = operations.apply_operation(operation, x, y, 0.0)
                 assert found == pytest.approx(float(wanted), rel=1e-12), (x, y)
+
+
+def test_what_is_compiled_on_demand_is_not_kept():
+    """A tape that was only looked at does not make later ones slow."""
+    with pm.Model() as model:
+        pm.HalfNormal("x")
+    tapes._machine_code.clear()
+    with compiled_on_demand():
+        Tape([model.logp()], model.initial_point())
+    assert not tapes._machine_code
+    with_code = copy_context()
+    with_code.run(_compiled_at_once, model)
+    assert list(tapes._machine_code) == [run]
+
+
+def _compiled_at_once(model):
+    _ON_DEMAND.set(False)
+    Tape([model.logp()], model.initial_point())
