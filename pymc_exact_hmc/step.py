@@ -12,6 +12,8 @@ from pymc.util import get_random_generator
 
 from pymc_exact_hmc.assembly import assemble
 from pymc_exact_hmc.explain import Explanation, explain_assembly
+from pymc_exact_hmc.model.audit import Audit
+from pymc_exact_hmc.model.logps import derived_once
 from pymc_exact_hmc.model.points import read_state, write_state
 from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.moves.plan import Plan
@@ -107,7 +109,10 @@ class ExactBinaryHMC(BlockedStep):
         model = modelcontext(model)
         point = model.initial_point() if initial_point is None else initial_point
         options = Options(augmentation, travel_time, trajectories, kernel, inclusion)
-        assembly = assemble(model, vars, point, options)
+        with derived_once():
+            assembly = assemble(model, vars, point, options)
+            scales = assembly.hyperparameter_names
+            self._audit = Audit(model, assembly.layout, assembly.weight_names, scales)
         self.layout, self.motion = assembly.layout, assembly.motion
         self._move, self._start = assembly.move, assembly.start
         taken = [binary.value for binary in self.layout]
@@ -186,6 +191,7 @@ class ExactBinaryHMC(BlockedStep):
         self.rng = get_random_generator(rng, copy=False)
         self.calls = 0
         self._watch.start(draws)
+        self._audit.start()
         self._move.forget()
 
     def step(self, point: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
@@ -199,6 +205,8 @@ class ExactBinaryHMC(BlockedStep):
                 part.tuning = self.tune
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
         new = write_state(point, s, self.layout) | moved
+        if self._audit.is_due(self.calls, new):
+            self._audit(self.calls, point, new, self._move)
         self.calls += 1
         return new, [self._stats(s, new)]
 

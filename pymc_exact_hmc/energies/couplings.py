@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pymc_exact_hmc.energies.fields import field_at
 from pymc_exact_hmc.energies.verbs import commit, energy_drop, log_density, refresh
 
 Vector = npt.NDArray[np.float64]
@@ -79,9 +80,8 @@ def _refresh_dense(energy, s):
 def _log_density_sparse(energy, s):
     total = 0.0
     for j in range(s.size):
+        total += field_at(energy.h[j], s[j])
         if s[j] == 1:
-            if np.isfinite(energy.h[j]):
-                total += energy.h[j]
             for k in range(energy.start[j], energy.start[j + 1]):
                 total += 0.5 * energy.values[k] * s[energy.columns[k]]
     return total
@@ -91,9 +91,8 @@ def _log_density_sparse(energy, s):
 def _log_density_dense(energy, s):
     total = 0.0
     for j in range(s.size):
+        total += field_at(energy.h[j], s[j])
         if s[j] == 1:
-            if np.isfinite(energy.h[j]):
-                total += energy.h[j]
             for i in range(s.size):
                 total += 0.5 * energy.J[j, i] * s[i]
     return total

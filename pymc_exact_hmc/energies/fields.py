@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pymc_exact_hmc.compilation import kernel
 from pymc_exact_hmc.energies.verbs import commit, energy_drop, log_density, refresh
 
 
@@ -17,6 +18,14 @@ class Fields(NamedTuple):
     """
 
     h: npt.NDArray[np.float64]
+
+
+@kernel
+def field_at(h, s):
+    """Return h·s; where h is infinite, 0 for the value that it pins s to and −inf for the other."""
+    if h == np.inf:
+        return 0.0 if s == 1 else -np.inf
+    return h if s == 1 else 0.0
 
 
 @energy_drop.register(Fields)
@@ -38,7 +47,5 @@ def _refresh(energy, s):
 def _log_density(energy, s):
     total = 0.0
     for j in range(s.size):
-        # A pinned indicator never moves: its infinite field is a constant.
-        if s[j] == 1 and np.isfinite(energy.h[j]):
-            total += energy.h[j]
+        total += field_at(energy.h[j], s[j])
     return total

@@ -9,6 +9,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.logps import factor_logps
 
 
 class Factor(NamedTuple):
@@ -30,7 +31,7 @@ def factors_of(model: Model, layout: tuple[BinaryVariable, ...]) -> list[Factor]
         var for var in [*model.basic_RVs, *model.potentials] if not rvs.isdisjoint(ancestors([var]))
     ]
     # With the Jacobian, because bounds that depend on an indicator make it depend on it too.
-    logps = model.logp(vars=touched, jacobian=True, sum=False)
+    logps = factor_logps(model, touched, jacobian=True)
     return [
         Factor(var.name, _kind(model, var), logp)
         for var, logp in zip(touched, logps, strict=True)

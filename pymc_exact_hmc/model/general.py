@@ -36,6 +36,7 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Point, on_flat_s
 from pymc_exact_hmc.model.factors import Factor
 from pymc_exact_hmc.model.forms import other_inputs
+from pymc_exact_hmc.model.logps import factor_logps
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
@@ -116,7 +117,7 @@ def _lay_out(model: Model, rvs: list[Tensor], point: Point) -> list[GaussianVari
 def _factors(model: Model, weights: list[GaussianVariable]) -> list[Factor]:
     values = {w.value for w in weights}
     variables = [*model.basic_RVs, *model.potentials]
-    logps = model.logp(vars=variables, jacobian=False, sum=False)
+    logps = factor_logps(model, variables, jacobian=False)
     return [
         Factor(var.name, "", logp)
         for var, logp in zip(variables, logps, strict=True)
@@ -223,6 +224,12 @@ class GeneralGaussian:
                 self._known.clear()
             self._known[key] = self._condition(s, point)[0]
         return self._known[key]
+
+    def log_joint(self, s: np.ndarray, point: Point) -> float:
+        """Return c + b'w − ½w'Aw at the weights of a point."""
+        c, b, A = self._coefficients(s, point)
+        w = np.concatenate([np.ravel(point[x.value.name]) for x in self.block.weights])
+        return float(c + b @ w - 0.5 * w @ A @ w)
 
     def draw(self, s: np.ndarray, point: Point, rng: np.random.Generator) -> Point:
         """Draw w | s ~ N(A⁻¹b, A⁻¹) and return the value variables."""

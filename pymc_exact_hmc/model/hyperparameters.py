@@ -17,6 +17,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.parents import direct_parents
 from pymc_exact_hmc.model.tapes import Tape, UntranslatableError
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
@@ -185,7 +186,7 @@ def _put_on_tape(search: _Search, taken: list[Tensor]) -> tuple[HyperBlock | Non
         for rv in model.basic_RVs
         if rv in taken or (rv in search.indicators and search.parents[rv] & set(taken))
     ]
-    logps = model.logp(vars=entered, jacobian=True, sum=False)
+    logps = factor_logps(model, entered, jacobian=True)
     total = sum(x.astype("float64").sum() for x in logps)
     outputs = [total]
     n_noise = 0
@@ -224,7 +225,7 @@ def _blame(search: _Search, taken: list[Tensor], reason: str) -> dict[str, str]:
     """Return the variables whose own log-densities are not translatable, or else all."""
     model, blamed = search.model, {}
     for rv in taken:
-        logp = model.logp(vars=[rv], jacobian=True, sum=False)[0]
+        logp = factor_logps(model, [rv], jacobian=True)[0]
         try:
             Tape([logp.astype("float64").sum()], search.point)
         except UntranslatableError as error:

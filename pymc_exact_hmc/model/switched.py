@@ -20,6 +20,7 @@ from pytensor.tensor.random.basic import NormalRV
 from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Given, Point
+from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.verify import close
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
@@ -182,7 +183,7 @@ class SwitchedCoefficients:
         """Return whether differences of log p(s, w, data) are the model's own."""
         rng = np.random.default_rng(20131217)
         variables = [model[name] for name in self.found.factor_names]
-        logps = model.logp(vars=variables, jacobian=False, sum=False)
+        logps = factor_logps(model, variables, jacobian=False)
         evaluate = Evaluator([x.astype("float64").sum() for x in logps], self._layout, mode=ONCE)
         varies = self.gaussian.varies or bool(self._slabs.names)
         for setting in [point, jittered(point, rng)] if varies else [point]:

@@ -22,7 +22,12 @@ from pytensor.tensor import math as tensor_math
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 
 from pymc_exact_hmc.compilation import bind
-from pymc_exact_hmc.model.analysis import INTERPRETED, dependent_nodes, evaluate_nodes
+from pymc_exact_hmc.model.analysis import (
+    INTERPRETED,
+    UnfollowableError,
+    dependent_nodes,
+    evaluate_nodes,
+)
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.joins import JOINS, first_part, join
 from pymc_exact_hmc.model.shapes import randomness
@@ -86,8 +91,13 @@ CHAINS: dict[type, int] = {
     scalar.Minimum: ops.MINIMUM,
 }
 """Operations of any number of operands."""
-BITWISE = (scalar.AND, scalar.OR)
-"""Operations that work bit by bit on numbers, and are known for truth values only."""
+ANY_WHOLE = (
+    *(scalar.Switch, scalar.Identity, scalar.Second, scalar.Clip),
+    *(scalar.Maximum, scalar.Minimum, scalar.Sign, scalar.Abs),
+)
+"""Operations that give the same on whole numbers of every length as on real ones."""
+LONG_WHOLE = (scalar.Add, scalar.Sub, scalar.Mul, scalar.Neg, scalar.Sqr)
+"""Operations that do so on the longest whole numbers, which do not overflow."""
 REDUCTIONS: dict[type, int] = {
     tensor_math.Sum: ops.SUM,
     tensor_math.Prod: ops.PRODUCT,
@@ -155,7 +165,13 @@ class Tape:
         names = [name for name in self.names if point[name].dtype.kind == "f"]
         moved = {n: point[n] + 0.1 * rng.standard_normal(point[n].shape) for n in names}
         for setting in (point, point | moved):
-            for own, value in zip(self(setting), _interpret(outputs, setting), strict=True):
+            try:
+                values = _interpret(outputs, setting)
+            except Exception:
+                if setting is point:
+                    raise UntranslatableError("what cannot be evaluated at the start") from None
+                continue  # a parameter that is impossible, of which PyMC says so by an error
+            for own, value in zip(self(setting), values, strict=True):
                 # PyMC keeps parameters given as Python numbers in single precision.
                 if not np.allclose(own, value, rtol=1e-6, atol=1e-6, equal_nan=True):
                     raise UntranslatableError("an operation that gives another result")
@@ -190,6 +206,32 @@ def _interpret(outputs: list[Tensor], point: Point) -> list[np.ndarray]:
     inputs = list(dict.fromkeys(v for o in outputs for v in other_inputs(o, set())))
     run_once = function(inputs, outputs, mode=INTERPRETED, on_unused_input="ignore")
     return [np.asarray(x, dtype=float) for x in run_once(*[point[v.name] for v in inputs])]
+
+
+def _refuse_whole(operation: Any, node: Apply[Any]) -> None:
+    """Refuse what whole numbers do and real ones, of which a tape is made, do not.
+
+    They are cut off, they overflow, and some operations work on them bit by bit.
+    """
+    kind, out = type(operation), str(node.outputs[0].type.dtype)
+    if isinstance(operation, scalar.Cast):
+        given = str(node.inputs[0].type.dtype)
+        same = out in ("bool", "int64") or out.startswith("float")
+        if given == "bool" or (same and (out != "int64" or not given.startswith("float"))):
+            return
+        raise UntranslatableError(f"a conversion of {given} to {out}")
+    if out.startswith("float") or (out == "bool" and kind not in (scalar.Sub, scalar.Neg)):
+        return
+    if not issubclass(kind, ANY_WHOLE) and not (out == "int64" and issubclass(kind, LONG_WHOLE)):
+        raise UntranslatableError(f"the operation {kind.__name__} on whole numbers ({out})")
+
+
+def _refuse_short(op: Any, node: Apply[Any]) -> None:
+    """Refuse sums and products of whole numbers that may overflow."""
+    out = str(node.outputs[0].type.dtype)
+    adding = isinstance(op, tensor_math.Sum | tensor_math.Prod)
+    if adding and out != "int64" and not out.startswith("float"):
+        raise UntranslatableError(f"the operation {type(op).__name__} on whole numbers ({out})")
 
 
 class _Writer:
@@ -230,7 +272,10 @@ class _Writer:
             self.inputs[variable.name] = self._places[variable] = places
             self._mask_of[variable] = 1 << self._groups.get(variable.name, OTHER_BIT)
         nodes = dependent_nodes(outputs, set(self._places))
-        values = evaluate_nodes(nodes, point, also=outputs)
+        try:
+            values = evaluate_nodes(nodes, point, also=outputs)
+        except UnfollowableError as error:
+            raise UntranslatableError("what cannot be evaluated at the start") from error
         for node in nodes:
             self._write(node, values)
             if self._size > MAX_MEMORY:
@@ -270,8 +315,10 @@ class _Writer:
         if isinstance(op, Elemwise | scalar.ScalarOp):
             operation = op.scalar_op if isinstance(op, Elemwise) else op
             operands = [np.broadcast_to(self._read(x, values), shape) for x in node.inputs]
+            _refuse_whole(operation, node)
             places = self._elementwise(operation, out, operands, mask)
         elif isinstance(op, CAReduce) and type(op) in REDUCTIONS:
+            _refuse_short(op, node)
             places = self._reduce(op, self._read(node.inputs[0], values), mask)
         elif isinstance(op, CheckAndRaise):
             places = self._checked([self._read(x, values) for x in node.inputs], shape, mask)
@@ -289,25 +336,22 @@ class _Writer:
     ) -> Places:
         kind = type(operation)
         if isinstance(operation, scalar.Cast):
-            if str(out.type.dtype).startswith("float"):
-                return operands[0]
             if str(out.type.dtype) == "bool":
                 return self._line(ops.NEQ, [operands[0], np.zeros_like(operands[0])], mask)
-            # A whole number made of an indicator or of a truth value is the same number.
             return operands[0]
         if kind is scalar.Second:
             return operands[1]
-        if kind is scalar.Invert and str(out.type.dtype) == "bool":
+        if kind is scalar.Invert:
             return self._line(ops.NOT, operands, mask)
         if kind is scalar.Clip:
             low = self._line(ops.MAXIMUM, operands[:2], mask)
             return self._line(ops.MINIMUM, [low, operands[2]], mask)
-        if kind in BITWISE and str(out.type.dtype) != "bool":
-            raise UntranslatableError(f"the operation {kind.__name__} on whole numbers")
         if kind in CHAINS:
+            # The sum of truth values is one, not a number.
+            code = ops.OR if kind is scalar.Add and out.type.dtype == "bool" else CHAINS[kind]
             total = operands[0]
             for operand in operands[1:]:
-                total = self._line(CHAINS[kind], [total, operand], mask)
+                total = self._line(code, [total, operand], mask)
             return total
         if kind not in OPERATIONS:
             raise UntranslatableError(f"the operation {kind.__name__}")

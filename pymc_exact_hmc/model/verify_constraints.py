@@ -7,6 +7,7 @@ import numpy.typing as npt
 from pymc.model import Model
 
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
+from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import read_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
@@ -28,7 +29,7 @@ def verify_truncated(model: Model, gaussian: TruncatedGaussian, point: Point) ->
     names = [*[w.name for w in block.bounded], *[f.name for f in block.factors]]
     constraints = block.constraints.names
     variables = [model[name] for name in [*names, *constraints]]
-    logps = model.logp(vars=variables, jacobian=False, sum=False)
+    logps = factor_logps(model, variables, jacobian=False)
     natural = model.replace_rvs_by_values([w.rv for w in block.weights])
     outputs = [x.astype("float64").sum() for x in logps]
     outputs += [x.astype("float64").ravel() for x in natural]

@@ -7,6 +7,7 @@ from pymc.model import Model
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
+from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.verify_constraints import disagreement
@@ -30,7 +31,7 @@ def verify_gated_walls(
 ) -> str:
     """Return a constraint that differs from the model's own at some s and w, or nothing."""
     rng = np.random.default_rng(20131218)
-    logps = model.logp(vars=[model[name] for name in names], jacobian=False, sum=False)
+    logps = factor_logps(model, [model[name] for name in names], jacobian=False)
     evaluate = Evaluator([x.astype("float64").sum() for x in logps], layout, mode=ONCE)
     placed = place_weights(model, weights.weights)
     view = make_view(walls.region)

@@ -9,6 +9,7 @@ from pymc.model import Model
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
 from pymc_exact_hmc.model.hyperparameters import HyperBlock
+from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import place_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.verify import close
@@ -72,8 +73,8 @@ def verify_hyperparameters(
     likelihoods = [model[p.name] for p in predictors]
     indicators = [model.values_to_rvs[b.value] for b in layout]
     taken = [model[h.name] for h in block.hyperparameters]
-    plain = model.logp(vars=[*weight_rvs, *likelihoods], jacobian=False, sum=False)
-    moving = model.logp(vars=[*taken, *indicators], jacobian=True, sum=False)
+    plain = factor_logps(model, [*weight_rvs, *likelihoods], jacobian=False)
+    moving = factor_logps(model, [*taken, *indicators], jacobian=True)
     outputs = [x.astype("float64").sum() for x in [*plain, *moving]]
     evaluate = Evaluator(outputs, layout, mode=ONCE)
     placed = [] if weights is None else place_weights(model, weights.weights)

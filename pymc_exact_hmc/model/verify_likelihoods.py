@@ -16,6 +16,7 @@ from scipy.special import log_ndtr
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
 from pymc_exact_hmc.model.latents import LatentRows
+from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.verify_weights import inside
@@ -62,8 +63,8 @@ def verify_likelihoods(
     """Return which factors differ from the model's own log-density, or nothing."""
     rng = np.random.default_rng(20131218)
     names = [p.name for p in weights.predictors]
-    priors = model.logp(vars=[w.rv for w in weights.weights], jacobian=False, sum=False)
-    likelihoods = model.logp(vars=[model[name] for name in names], jacobian=False, sum=False)
+    priors = factor_logps(model, [w.rv for w in weights.weights], jacobian=False)
+    likelihoods = factor_logps(model, [model[name] for name in names], jacobian=False)
     outputs = [x.astype("float64").ravel() for x in likelihoods]
     outputs += [x.astype("float64").sum() for x in priors]
     natural = model.replace_rvs_by_values([w.rv for w in weights.weights])
@@ -113,31 +114,55 @@ def _refuse_undefined(names: list[str], rows: list[list[Vector]]) -> None:
         )
 
 
+def log_likelihoods(
+    coefficients: WeightCoefficients, s: np.ndarray, w: Vector, point: Point
+) -> float:
+    """Return the log-density of the data and of w, which is in its units, up to a constant.
+
+    Not a number where a probability is too near 0 or 1 for the model itself to be precise.
+    """
+    total = _log_slabs(coefficients, w)
+    for k in range(len(coefficients.rows)):
+        own, far = _log_rows(coefficients, k, s, w, point)
+        total += np.nan if far.any() else float(own.sum())
+    return total
+
+
+def _log_rows(
+    coefficients: WeightCoefficients, k: int, s: np.ndarray, w: Vector, point: Point
+) -> tuple[Vector, npt.NDArray[np.bool_]]:
+    """Return the log-density of each row of a likelihood, and which are not to be compared."""
+    rows, gate = coefficients.rows[k].read(point), coefficients.block.gate
+    gated = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)]) * w
+    latent: LatentRows | None = next((x for x in coefficients.latents if x.likelihood == k), None)
+    if latent is None:
+        own: Vector = -0.5 * rows.precision * np.square(rows.target - rows.X @ gated)
+        return own, np.zeros(own.size, bool)
+    eta = rows.offset + rows.X @ gated
+    far = (np.abs(eta) >= FARTHEST) & (latent.scheme in ("probit", "logistic"))
+    return log_density(latent.scheme, latent.family, rows.precision, eta), far
+
+
+def _log_slabs(coefficients: WeightCoefficients, w: Vector) -> float:
+    Lambda, lam = (coefficients.block.coefficients[row] for row in (LAMBDA, LAM))
+    return float(lam @ w - 0.5 * Lambda @ np.square(w))
+
+
 def _compare(
     coefficients: WeightCoefficients, k: int, s: Any, w: Vector, model: Any, setting: Point
 ) -> Vector:
     """Return the model's log-density minus ours, and the size of both; NaN where not compared."""
-    source = coefficients.rows[k]
-    rows, gate = source.read(setting), coefficients.block.gate
-    gated = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)]) * w
-    latent: LatentRows | None = next((x for x in coefficients.latents if x.likelihood == k), None)
+    own, far = _log_rows(coefficients, k, s, w, setting)
     model = np.asarray(model, dtype=float)
-    if latent is None:
-        own = -0.5 * rows.precision * np.square(rows.target - rows.X @ gated)
-        own, model = own.sum(keepdims=True), model.sum(keepdims=True)
-    else:
-        eta = rows.offset + rows.X @ gated
-        own = log_density(latent.scheme, latent.family, rows.precision, eta)
-        if latent.scheme in ("probit", "logistic"):
-            model = np.where(np.abs(eta) < FARTHEST, model, np.nan)
-    model = np.where(np.isfinite(model), model, np.nan)
+    if all(latent.likelihood != k for latent in coefficients.latents):
+        # Rows that are correlated have one log-density together.
+        own, model, far = own.sum(keepdims=True), model.sum(keepdims=True), far[:1]
+    model = np.where(np.isfinite(model) & ~far, model, np.nan)
     return np.stack([model - own, np.abs(model) + np.abs(own)])
 
 
 def _compare_slabs(coefficients: WeightCoefficients, w: Vector, logps: list[Any]) -> Vector:
-    Lambda, lam = (coefficients.block.coefficients[row] for row in (LAMBDA, LAM))
-    own = float(lam @ w - 0.5 * Lambda @ np.square(w))
-    model = float(np.sum(logps))
+    own, model = _log_slabs(coefficients, w), float(np.sum(logps))
     return np.array([[model - own], [abs(model) + abs(own)]])
 
 

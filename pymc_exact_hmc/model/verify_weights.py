@@ -8,6 +8,7 @@ from pymc.model import Model
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
+from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.verify import close
@@ -48,7 +49,7 @@ def verify_weights(
     rng = np.random.default_rng(20131210)
     names = [p.name for p in weights.predictors] + [w.name for w in weights.weights]
     variables = [model[name] for name in names]
-    logps = model.logp(vars=variables, jacobian=False, sum=False)
+    logps = factor_logps(model, variables, jacobian=False)
     natural = model.replace_rvs_by_values([w.rv for w in weights.weights])
     outputs = [x.astype("float64").sum() for x in logps] + [
         x.astype("float64").ravel() for x in natural

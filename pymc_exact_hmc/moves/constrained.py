@@ -15,7 +15,7 @@ from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.feasible import EmptyRegionError, feasible_start
 from pymc_exact_hmc.model.gated_constraints import own_bounds
-from pymc_exact_hmc.model.natural import PlacedWeight, write_weights
+from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
 from pymc_exact_hmc.model.walls import Walls
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.moves.binary import NO_WEIGHTS, Motion
@@ -113,6 +113,19 @@ class ConstrainedMove(GatedMove):
         moved = {p.name: point[p.name] for p in self._placed}
         write_weights(moved, w, self._placed, *self.gaussian.bounds)
         return moved
+
+    def log_density(self, point: Point, s: State) -> float:
+        """Return log p(s, w | …) up to a constant, as it is believed to be."""
+        fence, w = self._fence, read_weights(point, self._placed, *self.gaussian.bounds)
+        show(fence.region, fence.shown, self.gaussian.block.gate, s)
+        if violated(fence.shown, w) >= 0:
+            return -np.inf
+        return super().log_density(point, s)
+
+    def log_density_of_scales(self, point: Point, s: State) -> float:
+        """Return log p(θ, s | …) up to a constant, as it is believed to be."""
+        assert self.hyper is not None
+        return self.hyper.log_density(point, s, NO_WEIGHTS)
 
     def _enter(self, point: Point, s: State, w: Vector) -> None:
         """Bring a start that nobody chose into the region; refuse one that somebody did."""

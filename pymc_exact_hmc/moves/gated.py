@@ -13,11 +13,18 @@ from scipy.special import expit
 from pymc_exact_hmc.augmentations import Gaussian
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally, clear, empty_tally
-from pymc_exact_hmc.dynamics.transition import make_workspace, refresh_caches, transition
+from pymc_exact_hmc.dynamics.transition import (
+    fresh_log_density,
+    make_workspace,
+    refresh_caches,
+    transition,
+)
 from pymc_exact_hmc.energies import Sum
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
+from pymc_exact_hmc.model.verify_likelihoods import log_likelihoods
+from pymc_exact_hmc.model.verify_weights import log_gaussian
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.moves.binary import Motion
 from pymc_exact_hmc.moves.hyper import HyperMove
@@ -187,6 +194,29 @@ class GatedMove:
         if self.prior.update(point) or check or s.tobytes() != self._last_state:
             refresh_caches(self.prior.energy, s)
             self._last_state = s.tobytes()
+
+    def log_density(self, point: Point, s: State) -> float:
+        """Return log p(s, w | …) up to a constant, as it is believed to be.
+
+        Not a number where the model itself is not precise enough to compare with.
+        """
+        own: Any = fresh_log_density(self.prior.energy, s)
+        w = self.gaussian.units * read_weights(point, self._placed, *self.gaussian.bounds)
+        if self.gaussian.latents:
+            return float(own) + log_likelihoods(self.gaussian, s, w, point)
+        return float(own) + log_gaussian(self.gaussian.block, self.gaussian.scale, s, w)
+
+    def log_density_of_scales(self, point: Point, s: State) -> float:
+        """Return log p(θ, s, w, data) up to a constant, as it is believed to be.
+
+        Not a number where scales move the weights too, or reach likelihoods with latents.
+        """
+        assert self.hyper is not None
+        moved = any(p.transform == "interval" for p in self._placed)
+        if moved or self.gaussian.latents:
+            return np.nan
+        w = read_weights(point, self._placed, *self.gaussian.bounds)
+        return self.hyper.log_density(point, s, w)
 
     def _jump(self, point: Point, s: State, w: Vector, rng: np.random.Generator) -> bool:
         """Move (s, w) without latents, if the likelihoods have a proxy."""

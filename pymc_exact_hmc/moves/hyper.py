@@ -11,6 +11,7 @@ from pymc.exceptions import SamplingError
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.hyperparameters import HyperBlock
+from pymc_exact_hmc.model.verify_hyperparameters import log_density
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.active import Active, make_active
@@ -106,6 +107,12 @@ class HyperMove:
             h.value: np.asarray(memory[tape.inputs[h.value]], dtype=point[h.value].dtype)
             for h in self.block.hyperparameters
         }
+
+    def log_density(
+        self, point: Point, s: npt.NDArray[np.int8], w: npt.NDArray[np.float64]
+    ) -> float:
+        """Return log p(θ, s, w, data) up to a constant; w is in the model's own units."""
+        return log_density(self.block, self._gaussian, point, s, w)
 
     def _learn_widths(self) -> None:
         """Bring each width closer to that of a typical slice, of which a move is a third."""

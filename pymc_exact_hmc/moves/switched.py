@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.dynamics.tally import Tally
+from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
-from pymc_exact_hmc.model.natural import PlacedWeight, write_weights
+from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
 from pymc_exact_hmc.model.switched import SwitchedCoefficients
 from pymc_exact_hmc.moves.binary import BinaryMove, Motion
 from pymc_exact_hmc.moves.hyper import HyperMove
@@ -78,6 +79,17 @@ class SwitchedMove:
     def settle(self, point: Point, s: State, rng: np.random.Generator) -> Point:
         """Leave a start that nobody chose as it is."""
         return {}
+
+    def log_density(self, point: Point, s: State) -> float:
+        """Return log p(s, w | …) up to a constant, as it is believed to be."""
+        prior: Any = self._binary.log_density(point, s)
+        integrated: Any = fresh_log_density(self.switched.energy, s)
+        w = read_weights(point, self._placed, *self._bounds)
+        return float(prior - integrated) + self.switched.log_joint(s, w)
+
+    def log_density_of_scales(self, point: Point, s: State) -> float:
+        """Return log p(θ, s | …) up to a constant, as it is believed to be."""
+        return self._binary.log_density_of_scales(point, s)
 
     def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
         """Move s in place; return the value variables of the weights, drawn given s."""

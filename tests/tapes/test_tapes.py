@@ -1,11 +1,13 @@
 """Tapes compute what the model's own graphs compute."""
 
+import itertools
 from contextvars import copy_context
 
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pytensor import function
 from scipy import special
 
 from pymc_exact_hmc.compilation import _ON_DEMAND, compiled_on_demand
@@ -133,6 +135,61 @@ def test_bits_of_whole_numbers_are_not_truth_values():
         with pytest.raises(UntranslatableError, match="on whole numbers"):
             Tape([1.5 * both], model.initial_point())
     Tape([1.5 * ((x > 0) & (y > 0))], model.initial_point())
+
+
+def whole_numbers():
+    with pm.Model() as model:
+        pm.Normal("z")
+        pm.Poisson("x", 2.0)
+        pm.Poisson("y", 2.0)
+    z, x, y = model.value_vars
+    return model, z, x, y
+
+
+def test_whole_numbers_as_far_as_they_are_like_real_ones():
+    """Sums of truth values are truth values; long whole numbers do not overflow."""
+    model, z, x, y = whole_numbers()
+    outputs = [
+        1.5 * ((x > 1) + (y > 1) + (z > 0)),
+        1.5 * ((x > 1) * (y > 1)),
+        z * (x * y - 3 * x + y**2),
+        (x > 2).astype("int8") * z,
+        pt.switch(x > 2, 100, 3) * z,
+        pt.abs(x - 3) * pt.sign(y - 2) * z,
+        pt.stack([x > 1, y > 2]).sum() * z,
+        pt.cast(x, "bool") * z + pt.maximum(x, y).astype("float64"),
+    ]
+    tape = Tape(outputs, model.initial_point())
+    graph = function([z, x, y], outputs)
+    for point in itertools.product([-0.7, 0.9], range(4), range(4)):
+        values = dict(zip("zxy", map(np.array, point), strict=True))
+        for own, value in zip(tape(values), graph(*point), strict=True):
+            assert np.allclose(own, value)
+
+
+WHOLE = {
+    "cut off": lambda z, x, y: (z * 3).astype("int64"),
+    "cut off at eight bits": lambda z, x, y: (x * 100).astype("int8"),
+    "a sum that overflows": lambda z, x, y: (x > 0) * 100 + (y > 0) * 100,
+    "a product that overflows": lambda z, x, y: x.astype("int8") * y.astype("int8"),
+    "a square that overflows": lambda z, x, y: pt.sqr(100 * (x > 0)),
+    "below zero without a sign": lambda z, x, y: -(x.astype("uint8")),
+    "an inverse": lambda z, x, y: ~x,
+    "a quotient": lambda z, x, y: x // (y + 2),
+    "a rest": lambda z, x, y: x % 2,
+    "a power": lambda z, x, y: x**y,
+    "a sum in eight bits": lambda z, x, y: pt.stack([x, y]).sum(dtype="int8"),
+    "a product in eight bits": lambda z, x, y: pt.stack([x, y]).prod(dtype="int8"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_whole_numbers_that_are_not_like_real_ones_are_refused(name):
+    """They overflow, are cut off, or work bit by bit: a tape would compute something else."""
+    model, z, x, y = whole_numbers()
+    graph = z * WHOLE[name](z, x, y)
+    with pytest.raises(UntranslatableError, match=r"whole numbers|conversion|the operation|at the start"):
+        Tape([graph], model.initial_point())
 
 
 FUNCTIONS = {
