@@ -48,6 +48,15 @@ class HyperBlock:
     hyperparameters: list[Hyperparameter]
     tape: Tape
     n_noise: int
+    layout: tuple[BinaryVariable, ...]
+
+    def load(self, point: Point, s: np.ndarray) -> None:
+        """Read the inputs of the tape: the indicators from s, which may have left the point."""
+        self.tape.load(point)
+        for binary in self.layout:
+            places = self.tape.inputs.get(binary.name)
+            if places is not None:
+                self.tape.program.memory[places.ravel()] = s[binary.start : binary.stop]
 
 
 @dataclass
@@ -203,7 +212,7 @@ def _put_on_tape(search: _Search, taken: list[Tensor]) -> tuple[HyperBlock | Non
         Hyperparameter(rv.name, model.rvs_to_values[rv].name, search.reaches_weights(rv, set_taken))
         for rv in taken
     ]
-    return HyperBlock(hyperparameters, tape, n_noise), {}
+    return HyperBlock(hyperparameters, tape, n_noise, search.layout), {}
 
 
 def _leader(search: _Search, c: int) -> Tensor:

@@ -85,7 +85,7 @@ class HyperMove:
         if self._regular() != self._was_regular:
             self._refuse_irregular()
         tape = self.block.tape
-        tape.load(point)
+        self.block.load(point, s)
         self._evidence.power[0] = power
         gram, active = self._gram_and_active(active)
         k = self._gather(*self._gather_arguments(gram, active, s, w))

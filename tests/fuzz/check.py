@@ -20,6 +20,8 @@ STARTS = 300
 STEPS = 8
 TURNS = 2
 """Chains that take turns in one step, so that what it remembers is of another point."""
+TUNING = 120
+"""Draws of tuning for a step that learns how to jump; it is judged with what it has learnt."""
 FEWEST = 25
 """Expected starts in which a comparison must show for the normal law to hold."""
 LEAST_EFFICIENCY = 0.05
@@ -84,6 +86,18 @@ def judge_step(step, model, seed=1, *, starts=STARTS, steps=STEPS):
         return Verdict("error", traceback.format_exc(), taken)
 
 
+def _learnt(step, start):
+    """Tune a step that jumps, from a start that the model allows; return what it has learnt."""
+    if not step.proxy_memory.size:
+        return step.proxy_memory
+    step.set_rng(np.random.default_rng(5))
+    step.calls = 1
+    point = start
+    for _ in range(TUNING):
+        point, _ = step.step(point)
+    return step.proxy_memory
+
+
 def _refusal(error):
     text = str(error)
     if any(fault in text for fault in FAULTS):
@@ -97,6 +111,7 @@ def _refusal(error):
 def _compare(step, density, truth, rng, starts, steps):
     chosen, weights = exact_starts(truth, rng, starts)
     first = density.points(truth.s[chosen], truth.x[chosen])
+    learnt = _learnt(step, {name: np.array(rows[0]) for name, rows in first.items()})
     step.stop_tuning()
     visited = np.empty((steps, len(chosen), density.d), int)
     others = np.empty((steps, len(chosen), density.n))
@@ -105,6 +120,7 @@ def _compare(step, density, truth, rng, starts, steps):
         paths = [[{name: np.array(rows[k]) for name, rows in first.items()}] for k in together]
         step.set_rng(rng)
         step.calls = 1  # a start that was chosen: none is to be drawn
+        step.proxy_memory = learnt
         for _ in range(steps):
             for path in paths:
                 path.append(step.step(path[-1])[0])

@@ -6,7 +6,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from fuzz.check import judge_model
+from fuzz.check import STARTS, judge_model
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(5, 2))
@@ -329,6 +329,41 @@ def weights_chosen_by_an_index():
     pm.Normal("y", X @ chosen, 0.8, observed=Y)
 
 
+@adversarial
+def jumps_and_an_inclusion_probability():
+    """Jumps move the indicators before the probability is moved given them."""
+    gamma = pm.Bernoulli("gamma", pm.Beta("p", 1, 2), shape=2)
+    w = pm.Normal("w", 0, 1.5, shape=2)
+    pm.Bernoulli("y", logit_p=X @ (gamma * w), observed=np.array([1, 0, 1, 1, 0]))
+
+
+@adversarial
+def jumps_and_a_scale_of_the_slabs():
+    w = pm.Normal("w", 0, pm.LogNormal("tau", 0.3, 0.5), shape=2)
+    pm.Bernoulli("y", pm.math.invprobit(X @ (gates() * w)), observed=np.array([1, 0, 1, 1, 0]))
+
+
+@adversarial
+def several_trajectories_and_an_inclusion_probability():
+    gamma = pm.Bernoulli("gamma", pm.Beta("p", 1, 1), shape=2)
+    pm.Normal("y", X @ (gamma * pm.Normal("w", 0, 1.2, shape=2)), 0.8, observed=Y)
+
+
+@adversarial
+def several_trajectories_in_a_fence_and_an_inclusion_probability():
+    gamma = pm.Bernoulli("gamma", pm.Beta("p", 1, 1), shape=2)
+    w = pm.Normal("w", 0, 1.5, shape=2)
+    pm.Potential("c", pt.switch((gamma * w).sum() <= 1, 0.0, -np.inf))
+    pm.Normal("y", X @ (gamma * w), 0.8, observed=Y)
+
+
+@adversarial
+def several_trajectories_of_switched_slabs_and_an_inclusion_probability():
+    gamma = pm.Bernoulli("gamma", pm.Beta("p", 1, 1), shape=2)
+    w = pm.Normal("w", 0, pt.switch(gamma, 1.5, 0.1), shape=2)
+    pm.Normal("y", X @ w, 0.8, observed=Y)
+
+
 FAST = (
     "an_indicator_apart_that_is_divided",
     "an_indicator_apart_in_a_switch",
@@ -348,6 +383,7 @@ FAST = (
     "correlation_of_a_multivariate_response_is_random",
 )
 OPTIONS = {
+    **{name: {"trajectories": 7} for name in MODELS if name.startswith("several_trajectories")},
     "a_unit_for_each_group": {"augmentation": "box"},
     "gates_shared_by_two_likelihoods": {"augmentation": "exponential"},
     "a_scale_in_slab_and_noise": {"augmentation": "box"},
@@ -364,5 +400,6 @@ def test_is_sampled_exactly(name):
         warnings.simplefilter("ignore")
         with pm.Model() as model:
             MODELS[name]()
-        verdict = judge_model(model, OPTIONS.get(name, {}))
+        starts = 4000 if name.startswith(("jumps", "several_trajectories")) else STARTS
+        verdict = judge_model(model, OPTIONS.get(name, {}), starts=starts)
     assert verdict.kind == "exact", f"{verdict.kind}: {verdict.detail} ({verdict.taken})"

@@ -34,6 +34,23 @@ def test_indicators_move_at_the_probability_that_was_just_drawn(monkeypatch):
     assert every - none == pytest.approx(2.5 * D)
 
 
+def test_probabilities_are_moved_given_the_indicators_as_they_are():
+    """Not as the point has them: a jump, or an earlier round of the draw, may have moved them."""
+    with pm.Model() as model:
+        first = pm.Bernoulli("first", pm.Beta("a", 1, 1), shape=2)
+        w = pm.Normal("w", 0, 1, shape=2)
+        pm.Bernoulli("second", model["a"] / 2, shape=1)
+        pm.Normal("y", X[:, :2] @ (first * w), 1.0, observed=Y)
+        hyper = ExactBinaryHMC()._move.hyper
+    s, w = np.array([1, 0, 1], np.int8), np.zeros(2)
+    draws = []
+    for first, second in (([1, 0], [1]), ([0, 1], [0])):
+        point = model.initial_point() | {"first": np.array(first), "second": np.array(second)}
+        hyper.forget()
+        draws.append(hyper(point, s, w, np.random.default_rng(SEED))["a_logodds__"])
+    assert draws[0] == draws[1]
+
+
 def limited(condition):
     """The move of two weights whose sum, as far as they are on, is limited; and the start.
 

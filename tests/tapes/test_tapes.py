@@ -188,7 +188,9 @@ def test_whole_numbers_that_are_not_like_real_ones_are_refused(name):
     """They overflow, are cut off, or work bit by bit: a tape would compute something else."""
     model, z, x, y = whole_numbers()
     graph = z * WHOLE[name](z, x, y)
-    with pytest.raises(UntranslatableError, match=r"whole numbers|conversion|the operation|at the start"):
+    with pytest.raises(
+        UntranslatableError, match=r"whole numbers|conversion|the operation|at the start"
+    ):
         Tape([graph], model.initial_point())
 
 
