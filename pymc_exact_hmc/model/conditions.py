@@ -124,7 +124,7 @@ def _of_condition(tensor: Tensor, unknowns: set[Tensor], *, truth: bool) -> Iter
         upwards = isinstance(op, scalar.GE | scalar.GT) == truth
         strict = isinstance(op, scalar.GT | scalar.LT) == truth
         yield _margin(*(node.inputs if upwards else reversed(node.inputs)), strict=strict)
-    elif isinstance(op, scalar.Invert):
+    elif isinstance(op, scalar.Invert) and _is_boolean(tensor):
         yield from _of_condition(node.inputs[0], unknowns, truth=not truth)
     elif _joins(node.op, op, truth=truth):
         for part in _inside(node, unknowns):

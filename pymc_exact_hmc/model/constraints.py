@@ -8,8 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from pymc.model import Model
-from pytensor.graph.basic import Variable
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import ancestors
+from pytensor.scalar import basic as scalar
+from pytensor.tensor.elemwise import Elemwise
 
 from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
@@ -106,6 +109,9 @@ def _factor_walls(
         pairs = list(zip(margin.factors, degrees[1:], strict=True))
         bent = [(factor, degree) for factor, degree in pairs if degree > 0]
         rest = [factor for factor, degree in pairs if degree == 0]
+        own = {w.value for w in weights} | {b.value for b in layout}
+        if any(_may_be_zero(factor, own) for factor in rest):
+            raise UnreadableError("a product that it compares with 0 has a factor that may be 0")
         # What multiplies the polynomials matters by its sign alone.
         bent[0] = prod([bent[0][0], *rest]), bent[0][1]
         return [
@@ -116,6 +122,26 @@ def _factor_walls(
         "a condition compares something that is not linear, quadratic, or a product of such "
         "compared with 0"
     )
+
+
+def _may_be_zero(factor: Tensor, own: set[Tensor]) -> bool:
+    """Return whether other random variables enter the values of a factor."""
+    seen: set[Tensor] = set()
+    stack = [factor]
+    while stack:
+        x = stack.pop()
+        if x in seen:
+            continue
+        seen.add(x)
+        node = x.owner
+        if node is None:
+            if x not in own and not isinstance(x, Constant | SharedVariable):
+                return True
+        elif isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, scalar.Second):
+            stack.append(node.inputs[1])  # the first gives the shape alone
+        else:
+            stack += node.inputs
+    return False
 
 
 def degrees_in(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from pymc.logprob.transforms import IntervalTransform
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 
@@ -30,3 +31,12 @@ def variables_in(model: Model, expressions: list[Tensor]) -> set[Tensor]:
             seen.add(v)
             stack.extend(v.owner.inputs)
     return found
+
+
+def bounding_variables(model: Model, rv: Tensor) -> set[Tensor]:
+    """Return the random variables in the bounds between which a value variable is stretched."""
+    transform = model.rvs_to_transforms.get(rv)
+    if not isinstance(transform, IntervalTransform):
+        return set()
+    bounds = transform.args_fn(*rv.owner.inputs)
+    return variables_in(model, [x for x in bounds if isinstance(x, Variable)])

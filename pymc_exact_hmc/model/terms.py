@@ -27,6 +27,7 @@ from pytensor.tensor.shape import Reshape
 
 from pymc_exact_hmc.model.joins import JOINS, first_part
 from pymc_exact_hmc.model.shapes import randomness
+from pymc_exact_hmc.model.transfer import is_exact
 
 Tensor: TypeAlias = Variable[Any, Any]
 
@@ -61,7 +62,9 @@ class _Splitter:
         node = tensor.owner
         op = None if node is None else node.op
         operation = op.scalar_op if isinstance(op, Elemwise) else None
-        if isinstance(op, Sum):
+        if node is not None and not is_exact(tensor):
+            yield coefficient, tensor
+        elif isinstance(op, Sum):
             yield from self.split(node.inputs[0], coefficient)
         elif isinstance(operation, scalar.Add):
             for part in node.inputs:
@@ -123,7 +126,7 @@ class _Splitter:
     def pull_scalar(self, tensor: Tensor) -> tuple[Tensor, Tensor]:
         """Return (factor, rest) with tensor = factor · rest and factor a scalar free of s."""
         node, one = tensor.owner, pt.constant(1.0)
-        if node is None or not isinstance(node.op, Elemwise):
+        if node is None or not isinstance(node.op, Elemwise) or not is_exact(tensor):
             return one, tensor
         operation, inputs = node.op.scalar_op, node.inputs
         if isinstance(operation, scalar.Neg):

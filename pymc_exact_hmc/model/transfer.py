@@ -181,6 +181,8 @@ def _power_degree(degree: int, exponents: Array) -> int:
     whole = np.all((exponents == np.round(exponents)) & (exponents >= 0))
     if not whole or exponents.size == 0:
         return NOT_POLYNOMIAL
+    if exponents.min() < 2 and exponents.min() < exponents.max():
+        return NOT_POLYNOMIAL  # PyTensor's derivatives of 0⁰ and 0¹ are 0/0, unless it sees them
     return min(degree * int(exponents.max()), NOT_POLYNOMIAL)
 
 
@@ -201,6 +203,8 @@ def reduction(situation: Situation, d: int) -> Dependence:
     op = situation.node.op
     groups = _group_matrix(op.axis, np.shape(situation.values[0]))
     support = sp.csr_array((groups @ source.support).astype(bool))
+    if not is_exact(situation.node.outputs[0]):
+        return Dependence(support, _unless_parameters(situation, NOT_POLYNOMIAL), False)
     if isinstance(op, tensor_math.Sum):
         return Dependence(support, source.degree, source.multilinear)
     if isinstance(op, tensor_math.Prod):
@@ -209,6 +213,12 @@ def reduction(situation: Situation, d: int) -> Dependence:
         degree = min(source.degree * size, NOT_POLYNOMIAL)
         return Dependence(support, degree, source.multilinear and apart and degree < NOT_POLYNOMIAL)
     return Dependence(support, _unless_parameters(situation, NOT_POLYNOMIAL), False)
+
+
+def is_exact(tensor: Any) -> bool:
+    """Return whether sums and products in a type are those of numbers: no overflow, no logic."""
+    dtype = str(tensor.type.dtype)
+    return dtype == "int64" or dtype.startswith("float")
 
 
 def _group_matrix(axis: Any, shape: tuple[int, ...]) -> sp.csr_array:

@@ -33,7 +33,7 @@ from pymc_exact_hmc.model.families import latent_parameters, split_likelihood
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.gates import GateTracker, Offset
 from pymc_exact_hmc.model.links import NO_LINK, find_link
-from pymc_exact_hmc.model.parents import direct_parents, variables_in
+from pymc_exact_hmc.model.parents import bounding_variables, direct_parents, variables_in
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.units import pull_units, same_units
 
@@ -97,9 +97,26 @@ class Search:
     reasons: dict[str, str] = field(default_factory=dict)
     constraints: frozenset[str] = frozenset()
 
+    def __post_init__(self) -> None:
+        """Look up the indicators."""
+        self._indicators = {self.model.values_to_rvs[b.value] for b in self.layout}
+
     def parents(self, var: Tensor) -> set[Tensor]:
-        """Return the random variables that enter a variable directly."""
-        return direct_parents(self.model, var)
+        """Return the random variables that enter a variable directly, or bound one that does."""
+        return self._with_bounding(direct_parents(self.model, var))
+
+    def variables_in(self, expressions: list[Tensor]) -> set[Tensor]:
+        """Return the random variables that expressions are made of, or that bound one of them."""
+        return self._with_bounding(variables_in(self.model, expressions))
+
+    def _with_bounding(self, found: set[Tensor]) -> set[Tensor]:
+        """Add the indicators that a variable depends on while its value variable is held."""
+        seen, stack = set(found), list(found)
+        while stack:
+            more = set(bounding_variables(self.model, stack.pop())) - seen
+            seen |= more
+            stack += more
+        return found | (seen & self._indicators)
 
     def drop(self, rvs: list[Tensor], gone: set[Tensor], reason: str) -> list[Tensor]:
         """Return what is left without ``gone``, and remember the reason."""
@@ -215,7 +232,7 @@ def drop_other_factors(
             reason = f"it enters {var.name}, which is no likelihood that can be made Gaussian in it"
             rvs = search.drop(rvs, inside, reason)
             continue
-        in_scale = variables_in(search.model, [parts.scale, *parts.others])
+        in_scale = search.variables_in([parts.scale, *parts.others])
         rvs = search.drop(rvs, in_scale, f"the scale of {var.name} depends on it")
         if in_scale & indicators:
             rvs = search.drop(rvs, inside, f"the scale of {var.name} depends on indicators")

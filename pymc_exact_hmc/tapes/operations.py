@@ -88,7 +88,7 @@ def apply_shape(operation, x):
     if operation == ATAN:
         return math.atan(x)
     if operation == FLOOR:
-        return math.floor(x)
+        return np.floor(x)
     if operation == SIGN:
         return 1.0 * (x > 0.0) - 1.0 * (x < 0.0) if x == x else np.nan
     return abs(x)

@@ -104,6 +104,14 @@ UNREADABLE = {
     "maximum": (lambda w: pt.switch(pt.max(w) <= 1, 0, -INF), "not linear, quadratic"),
     "cubic": (lambda w: pt.switch(w[0] ** 3 <= w[1], 0, -INF), "not linear, quadratic"),
     "absolute": (lambda w: pt.switch(pt.abs(w[0]) <= 1, 0, -INF), "not linear, quadratic"),
+    "factor that may be 0": (
+        lambda w: pt.switch(pm.Poisson("k", 1.0) * w[0] * w[1] * w[2] >= 0, 0, -INF),
+        "a factor that may be 0",
+    ),
+    "inverse of a number": (
+        lambda w: pt.switch(~((w[0] > 1).astype("int64")), 0, -INF),
+        "its condition goes through",
+    ),
     "counted": (lambda w: pt.switch((w > 0).sum() >= 2, 0, -INF), "not linear, quadratic"),
 }
 

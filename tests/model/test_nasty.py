@@ -34,6 +34,59 @@ def bounds_that_depend_on_an_indicator():
     pm.Uniform("a", 0, 1.0 + pm.Bernoulli("s", 0.5))
 
 
+@nasty("local")
+def sum_of_truth_values():
+    s = bits(4)
+    pm.Potential("a", 0.7 * (pt.eq(s[:3], 1) + pt.eq(s[1:], 1)).sum())
+
+
+@nasty("local")
+def difference_without_a_sign():
+    s = bits(2).astype("uint8")
+    pm.Potential("a", -0.01 * (s[0] - s[1]))
+
+
+@nasty("separable")
+def product_that_overflows():
+    pm.Potential("a", 0.01 * (bits(3).astype("int8") * np.int8(100) * np.int8(2)).sum())
+
+
+@nasty("local", {"b": 1.3}, {"b": -0.4})
+def sum_that_overflows_times_a_random_number():
+    s = bits(3).astype("int8")
+    pm.Potential(
+        "a", pm.Normal("b", initval=0.0) * (np.int8(100) * s[:2] + np.int8(90) * s[1:]).sum()
+    )
+
+
+@nasty("separable", {"b": 1.3})
+def square_of_a_product_that_overflows():
+    s, b = bits(3).astype("int8"), pm.Normal("b")
+    pm.Potential("a", 0.1 * b * pt.sqr(np.int8(20) * s).sum())
+
+
+@nasty("generic")
+def sum_in_eight_bits():
+    pm.Potential("a", 0.01 * (100 * bits(9)).sum(dtype="int8"))
+
+
+@nasty("generic", {"c": X5[:3]})
+def powers_of_a_count():
+    pm.Potential("a", (bits(9).sum() ** np.array([0.0, 1.0, 2.0]) * pm.Normal("c", shape=3)).sum())
+
+
+@nasty("generic")
+def product_of_some():
+    pm.Potential("a", 0.9 * pt.prod(bits(10) ** np.array([1, 0, 1, 1, 1, 1, 1, 1, 1, 1])))
+
+
+@nasty("separable", {"x": 0.0}, {"x": -1.0}, {"x": 1e-300})
+def floor_of_a_huge_number():
+    x = pm.Normal("x", initval=0.3)
+    steps = pt.floor(1 / pt.maximum(x, 0.0))
+    pm.Potential("a", (bits(2) * pt.switch(steps >= 2, 1.5, 0.0)).sum())
+
+
 @nasty("generic", {"tau": 1}, {"tau": 5}, {"tau": 0})
 def shape_that_depends_on_another_variable():
     s, tau = bits(2), pm.DiscreteUniform("tau", 0, 6)

@@ -289,6 +289,47 @@ def test_a_weight_that_is_itself_a_scale():
     assert reasons["w"] == "the scale of z depends on it"
 
 
+def bounded_by(g, k=1.0):
+    return pm.Uniform("scale", 0.2, 1.0 + 2 * g[0] * k)
+
+
+HELD = {
+    "a slab": lambda g: pm.Normal("w", 0, bounded_by(g), shape=D),
+    "a slab, once a number is not 0": lambda g: pm.Normal(
+        "w", 0, bounded_by(g, pm.Poisson("k", 1.0)), shape=D
+    ),
+    "a bound": lambda g: pm.TruncatedNormal("w", 0, 1, lower=-bounded_by(g), shape=D),
+    "a slab, through another": lambda g: pm.Normal(
+        "w", 0, pm.Uniform("other", 0, bounded_by(g)), shape=D
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_an_indicator_that_bounds_a_parameter_moves_it(name):
+    """Steps hold value variables, so what these stand for moves with the bounds."""
+
+    def make():
+        g = pm.Bernoulli("g", 0.4, shape=D)
+        pm.Normal("y", X @ (g * HELD[name](g)), 1.0, observed=Y)
+
+    _, (found, reasons), _ = recognised(make)
+    assert found is None
+    assert reasons["w"] == "its prior depends on g"
+
+
+def test_an_indicator_that_bounds_the_noise_moves_it():
+    """As above."""
+
+    def make():
+        g, w = gates_and_weights()
+        pm.Normal("y", X @ (g * w), bounded_by(g), observed=Y)
+
+    _, (found, reasons), _ = recognised(make)
+    assert found is None
+    assert reasons["w"] == "the scale of y depends on indicators"
+
+
 JUMPING = {
     "a number": lambda: pt.switch(pm.Poisson("k", 1.0) > 2, -1.0, -np.inf),
     "a cut": lambda: pt.switch(pm.Normal("k") > 2, -1.0, -np.inf),
