@@ -227,7 +227,7 @@ def _general_move(
         placed = place_weights(model, general.weights)
         return SwitchedMove(prior, switched, placed, motion, hyper=hyper)
     gaussian = GeneralGaussian(general, layout)
-    if gaussian.error(point, np.random.default_rng(20131212)) > GENERAL_TOLERANCE:
+    if not gaussian.error(point, np.random.default_rng(20131212)) <= GENERAL_TOLERANCE:
         raise ValueError(mismatch(names))
     return GeneralMove(prior, gaussian, motion, hyper=hyper)
 

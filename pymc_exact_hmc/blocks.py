@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-import numpy as np
 from pymc.model import Model
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
@@ -12,7 +11,6 @@ from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.fences import FenceBlock, recognise_fence
 from pymc_exact_hmc.model.gated_constraints import constraint_names
 from pymc_exact_hmc.model.general import GeneralBlock, recognise_general
-from pymc_exact_hmc.model.likelihood_rows import GATE_TOLERANCE
 from pymc_exact_hmc.model.switched import SwitchedBlock, recognise_switched
 from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.verify_weights import verify_weights
@@ -57,7 +55,6 @@ def gated_weights(
 
 
 def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Point) -> str:
-    rng = np.random.default_rng(20131211)
     lower, upper = gaussian.bounds
     for w in weights.weights:
         part = slice(w.start, w.stop)
@@ -69,7 +66,7 @@ def _why_not_gated(weights: WeightBlock, gaussian: WeightCoefficients, point: Po
                 f"The predictors or the data of {rows.name} hold values that are not finite. "
                 "Remove or impute them before sampling."
             )
-        if rows.gate_error(point, rng) > GATE_TOLERANCE:
+        if not rows.is_gated(point):
             return f"in {rows.name} it does not vanish when its indicator is 0"
     return ""
 

@@ -19,6 +19,7 @@ from pymc.pytensorf import compile as compile_pymc
 from pytensor.compile.mode import get_mode
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
+from pytensor.graph.traversal import toposort
 
 from pymc_exact_hmc.energies import Callback, Multilinear
 from pymc_exact_hmc.model.binaries import BinaryVariable
@@ -55,7 +56,11 @@ class CompiledTerm:
             bits = pt.vector("s", dtype="int8", shape=s.type.shape)
             outputs = clone_replace(outputs, {s: bits.astype("float64")})
             s = bits
-        self.function = compile_pymc([s, theta], outputs, mode=COMPILED, on_unused_input="ignore")
+        mode = COMPILED
+        if any(len(node.outputs) > 1 for node in toposort(outputs)):
+            # PyTensor 3 may go on for ever with what follows such as slogdet.
+            mode = COMPILED.excluding("fusion")
+        self.function = compile_pymc([s, theta], outputs, mode=mode, on_unused_input="ignore")
         self.theta = np.zeros(int(sum(np.size(point[name]) for name in self.names)))
         self._wrapped: Any = None
 

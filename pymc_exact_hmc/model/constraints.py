@@ -8,15 +8,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from pymc.model import Model
-from pytensor.compile.sharedvalue import SharedVariable
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
-from pytensor.scalar import basic as scalar
-from pytensor.tensor.elemwise import Elemwise
 
 from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.conditions import Margin, UnreadableError, read_conditions
+from pymc_exact_hmc.model.forms import other_inputs
+from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.walls import Wall
 from pymc_exact_hmc.model.weights import WeightVariable, on_natural_weights
 
@@ -125,23 +124,8 @@ def _factor_walls(
 
 
 def _may_be_zero(factor: Tensor, own: set[Tensor]) -> bool:
-    """Return whether other random variables enter the values of a factor."""
-    seen: set[Tensor] = set()
-    stack = [factor]
-    while stack:
-        x = stack.pop()
-        if x in seen:
-            continue
-        seen.add(x)
-        node = x.owner
-        if node is None:
-            if x not in own and not isinstance(x, Constant | SharedVariable):
-                return True
-        elif isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, scalar.Second):
-            stack.append(node.inputs[1])  # the first gives the shape alone
-        else:
-            stack += node.inputs
-    return False
+    """Return whether other variables may make a factor 0, with some probability."""
+    return not is_smooth(factor, other_inputs(factor, own))
 
 
 def degrees_in(

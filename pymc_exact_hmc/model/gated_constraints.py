@@ -7,6 +7,8 @@ between it and the unknowns are tensors each entry of which is a weight times it
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,7 +23,7 @@ from pymc_exact_hmc.model.constraints import Constraints, read_constraints
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.gates import GateTracker, Offset
-from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.points import spread
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.walls import Wall, Walls
 from pymc_exact_hmc.model.weights import WeightBlock, lay_out_weights, why_not_weight
@@ -89,9 +91,9 @@ def _why_not_at_zero(
     may_be_zero = np.array(not is_smooth(wall.value, others))
     if not may_be_zero:
         # Other values tell what is always 0 from a random variable that starts at 0.
-        setting = jittered(point, rng) | closed
-        setting |= {w.value.name: rng.standard_normal(w.shape) for w in weights.weights}
-        may_be_zero = evaluate_nodes([], setting, also=[wall.value])[wall.value] == 0.0
+        natural = {w.value.name: rng.standard_normal(w.shape) for w in weights.weights}
+        for values in _elsewhere([wall.value], point, natural | closed, rng):
+            may_be_zero = may_be_zero | (values[wall.value] == 0.0)
     if not np.any(may_be_zero):
         return ""
     if wall.product < 0:
@@ -154,17 +156,19 @@ def _is_gated(
             parameters={b.value for b in layout},
             visit=tracker.visit,
         )
-        setting = jittered(point, np.random.default_rng(20131220)) | natural | closed
-        at_zero = evaluate_nodes([], setting, also=list(known))
     except UnfollowableError:
         return False
+    rng = np.random.default_rng(20131220)
+    settings = list(_elsewhere(list(known), point, natural | closed, rng))
     unknowns = {x.value for x in weights.weights} | {b.value for b in layout}
     switched = set()
     for tensor, dependence in known.items():
         support = dependence.support
         if tensor.owner is None or dependence.degree != 1 or not dependence.shaped:
             continue
-        if tracker.offsets.get(tensor) is not Offset.ZERO or np.any(at_zero[tensor]):
+        if tracker.offsets.get(tensor) is not Offset.ZERO:
+            continue
+        if any(np.any(values[tensor]) for values in settings):
             continue
         if not is_smooth(tensor, other_inputs(tensor, unknowns)):
             continue
@@ -176,6 +180,15 @@ def _is_gated(
     gated = {b.value for b in layout}
     gated |= {w.value for w in weights.weights if (weights.gate[w.start : w.stop] >= 0).any()}
     return gated.isdisjoint(ancestors([wall.value], blockers=switched))
+
+
+def _elsewhere(
+    tensors: list[Tensor], point: Point, given: Point, rng: np.random.Generator
+) -> Iterator[dict[Tensor, Any]]:
+    """Yield the values of tensors at other settings, but those that the model itself refuses."""
+    for setting in spread(point, rng):
+        with suppress(UnfollowableError):
+            yield evaluate_nodes([], setting | given, also=tensors)
 
 
 def _is_product(support: np.ndarray, weights: WeightBlock, d: int) -> bool:

@@ -211,7 +211,8 @@ class GeneralGaussian:
             own = evaluate(state, w, *[np.asarray(point[v.name]) for v in others])
             c, b, A = self._coefficients(state, point)
             quadratic = c + b @ w - 0.5 * w @ A @ w
-            worst = max(worst, float(abs(quadratic - own) / (1.0 + abs(c) + abs(own))))
+            error = float(abs(quadratic - own) / (1.0 + abs(c) + abs(own)))
+            worst = error if not error <= worst else worst  # what is not a number is wrong too
         return worst
 
     def log_density(self, s: np.ndarray, point: Point) -> float:

@@ -17,7 +17,7 @@ from pymc_exact_hmc.model.analysis import evaluate_nodes
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Given, Point
 from pymc_exact_hmc.model.forms import other_inputs
-from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.points import spread
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.weights import Predictor, WeightVariable
 
@@ -26,8 +26,6 @@ Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
 GATE_TOLERANCE = 1e-9
 """Relative error of a predictor at closed gates beyond which it is not gated."""
-SETTINGS = 3
-"""Settings of the other variables at which scales are compared."""
 
 
 class Rows(NamedTuple):
@@ -62,6 +60,9 @@ class LikelihoodRows:
             scale = pt.broadcast_to(scale, predictor.observed.shape)
         self._scale = Given([scale], point)
         self.scale_varies = bool(self._scale.names)
+        self.has_scales = self.scale_varies and not all(scale.type.broadcastable)
+        self.has_scales &= not predictor.multivariate
+        self.scale_entries = sum(np.size(point[name]) for name in self._scale.names)
         self.scale_may_jump = not is_smooth(scale, other_inputs(scale, set()))
         self._base = self._scale(point)[0]
         self.shape = self._base.shape
@@ -84,18 +85,30 @@ class LikelihoodRows:
         """Return whether the covariance only changes by a factor, if at all."""
         if not self.scale_varies:
             return True
-        rng = np.random.default_rng(20131214)
-        base, same = self._base, True
-        for _ in range(SETTINGS):
-            scale = self._scale(jittered(point, rng))[0]
-            same &= np.allclose(scale * (base.flat[0] / scale.flat[0]), base, rtol=1e-9, atol=0.0)
-        return bool(same)
+        base = self._base
+        return all(
+            np.allclose(scale * (base.flat[0] / scale.flat[0]), base, rtol=1e-9, atol=0.0)
+            for scale in self._scales_elsewhere(point, 20131214)
+        )
+
+    def _scales_elsewhere(self, point: Point, seed: int) -> list[Matrix]:
+        """Return the scale at other settings, near and far, but those that have none there."""
+        found = []
+        for setting in spread(point, np.random.default_rng(seed)):
+            try:
+                scale = self._scale(setting)[0]
+            except Exception:  # such as a factor of a matrix that has none
+                continue
+            with np.errstate(divide="ignore", over="ignore"):
+                known = 1.0 / np.square(scale.flat[:1] if self.multivariate else scale)
+            if np.isfinite(scale).all() and np.isfinite(known).all() and (known > 0.0).all():
+                found.append(scale)
+        return found
 
     def precisions(self, point: Point) -> list[Vector]:
         """Return the precisions at a point and at other settings of the other variables."""
-        rng = np.random.default_rng(20131215)
-        settings = [jittered(point, rng) for _ in range(SETTINGS)] if self.scale_varies else []
-        return [self._precision(self._scale(setting)[0]) for setting in [point, *settings]]
+        scales = self._scales_elsewhere(point, 20131215) if self.scale_varies else []
+        return [self._precision(scale) for scale in [self._base, *scales]]
 
     def _precision(self, scale: Matrix) -> Vector:
         if not self.multivariate:
@@ -145,6 +158,19 @@ class LikelihoodRows:
         """Return whether predictors and data hold finite numbers only."""
         rows = self.read(point)
         return bool(np.isfinite(rows.X).all() and np.isfinite(rows.target).all())
+
+    def is_gated(self, point: Point) -> bool:
+        """Return whether the predictor is offset + X(s∘w), at all settings of other variables."""
+        rng = np.random.default_rng(20131211)
+        if not self.gate_error(point, rng) <= GATE_TOLERANCE:
+            return False
+        for setting in spread(point, rng) if self._mean.random else ():
+            try:
+                if self.gate_error(setting, rng) > GATE_TOLERANCE:
+                    return False
+            except (ArithmeticError, ValueError):  # a setting that the model itself refuses
+                continue
+        return True
 
     def gate_error(self, point: Point, rng: np.random.Generator) -> float:
         """Return the largest relative error of offset + X(s∘w) at random s and w."""

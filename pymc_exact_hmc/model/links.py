@@ -26,13 +26,15 @@ from pymc_exact_hmc.model.analysis import evaluate_nodes
 from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.forms import other_inputs
-from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.points import spread
 from pymc_exact_hmc.model.smoothness import is_smooth
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
 FARTHEST = {"logit": 500.0, "probit": 36.0}
 """How far into the tails the links are compared."""
+NEAR = 5.0
+"""Offsets of a predictor up to which its slope is compared at other settings."""
 STEPS = 60
 RELATIVE, ABSOLUTE = 1e-6, 4e-16
 NO_LINK = "is neither the logistic function nor Φ of a predictor that is affine in the weights"
@@ -64,7 +66,7 @@ def find_link(
     run = compile_pymc([x, *others], of_x, mode=ONCE, on_unused_input="ignore")
     shape = np.shape(evaluate_nodes([], point, also=[cut])[cut])
     rng = np.random.default_rng(20131217)
-    settings = [point, jittered(point, rng)] if others else [point]
+    settings = [point, *spread(point, rng)] if others else [point]
 
     def probability(setting: Point, at: Vector) -> Vector:
         given = [np.asarray(setting[v.name]) for v in others]
@@ -113,12 +115,15 @@ def _slope(
 ) -> float | None:
     """Return β if p(x) = function(α + βx) with one β for all rows, else None."""
     far = FARTHEST[kind]
-    slopes = []
+    slopes, told = [], []
     for setting in settings:
         with np.errstate(all="ignore"):
             zero = inverse(probability(setting, np.zeros(shape)))
             slope = inverse(probability(setting, np.full(shape, 0.5))) - zero
-        slopes.append(2.0 * np.ravel(slope))
+        # Far from the start a probability may be 0 or 1 to rounding, which tells no slope.
+        if setting is settings[0] or (np.abs(zero) < NEAR).all():
+            slopes.append(2.0 * np.ravel(slope))
+            told.append(setting)
     every = np.concatenate(slopes)
     if not np.isfinite(every).all() or np.ptp(every) > 1e-8 or abs(every[0]) < 1e-8:
         return None
@@ -129,7 +134,7 @@ def _slope(
         beta = float(np.copysign(np.sqrt(square), beta))
     steps = np.geomspace(1e-3, far, STEPS)
     grid = np.concatenate([-steps, [0.0], steps]) / abs(beta)
-    for setting in settings:
+    for setting in told:
         alpha = inverse(probability(setting, np.zeros(shape)))
         if kind == "probit" and not np.allclose(alpha, 0.0, atol=1e-12):
             return None

@@ -31,12 +31,19 @@ class NoiseClass(NamedTuple):
 
 
 def classify(
-    likelihood: int, precisions: list[npt.NDArray[np.float64]], size: int, *, jumps: bool = False
+    likelihood: int,
+    precisions: list[npt.NDArray[np.float64]],
+    size: int,
+    *,
+    entries: int = MAX_CLASSES,
+    jumps: bool = False,
 ) -> list[NoiseClass]:
     """Group the rows of a likelihood by their precisions at several settings.
 
     A single precision stands for all ``size`` rows. Without rows, as where all data are missing,
     there is nothing to group. Where precisions may jump, settings tell nothing about others.
+    More classes than ``entries`` of random variables are not those of a scale for each: rows that
+    a few settings do not tell apart others may.
     """
     if size == 0:
         return []
@@ -47,7 +54,8 @@ def classify(
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.log(np.stack([p / whole[0] for p in whole[1:]] or [np.ones(size)]))
     labels = np.unique(np.round(ratios, DIGITS), axis=1, return_inverse=True)[1].ravel()
-    if jumps or not np.isfinite(ratios).all() or labels.max(initial=0) >= MAX_CLASSES:
+    many = labels.max(initial=0) >= min(MAX_CLASSES, max(1, entries))
+    if jumps or many or not np.isfinite(ratios).all():
         return [NoiseClass(likelihood, everything, whole[0].copy(), 0, False)]
     classes = []
     for label in range(labels.max(initial=0) + 1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,6 +11,8 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 
 JITTER = 0.3
 """Standard deviation by which continuous variables are moved, on their unconstrained scale."""
+FARTHER = (0.3, 1.0, 1.0, 3.0, 3.0, 8.0)
+"""The same, for conclusions about all settings: functions may be all but constant near one."""
 
 
 def read_state(
@@ -37,11 +41,20 @@ def write_state(
     return new
 
 
-def jittered(point: dict[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
+def jittered(
+    point: dict[str, np.ndarray], rng: np.random.Generator, *, by: float = JITTER
+) -> dict[str, np.ndarray]:
     """Return a second setting of the continuous variables."""
     return {
-        name: (value + JITTER * rng.standard_normal(value.shape)).astype(value.dtype)
+        name: (value + by * rng.standard_normal(value.shape)).astype(value.dtype)
         if value.dtype.kind == "f"
         else value
         for name, value in point.items()
     }
+
+
+def spread(
+    point: dict[str, np.ndarray], rng: np.random.Generator
+) -> Iterator[dict[str, np.ndarray]]:
+    """Return settings of the continuous variables, near and far."""
+    return (jittered(point, rng, by=by) for by in FARTHER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from pytensor import config
 
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.energies import energy_drop
@@ -18,6 +19,9 @@ FLIPS = 24
 SHARES = (0.5, 0.5, 0.5, 0.1, 0.9, 0.02, 0.98)
 """Shares of ones in random states whose log-densities are compared: all indicators at once."""
 
+
+ROUNDING = {"float64": 1e-10, "float32": 1e-6, "float16": 1e-3}
+"""Share of the sizes of log-densities, by PyTensor's ``floatX``, that rounding may change."""
 
 ModelTerms = Callable[[np.ndarray, Point], Sequence[np.ndarray]]
 """The log-density of each factor at s and at a setting of the other variables."""
@@ -116,8 +120,9 @@ def close(own: float, model: float, size: np.ndarray) -> bool:
         return True  # the model itself does not say; such flips bounce and are counted
     if np.isinf(own) or np.isinf(model):
         return own == model
-    # PyMC keeps parameters given as Python numbers in single precision.
-    return abs(own - model) <= 1e-6 * (1.0 + float(np.abs(size).sum()))
+    # PyMC keeps some parameters given as Python numbers in single precision.
+    tolerance = 1e-6 * (1.0 + abs(own) + abs(model)) + ROUNDING[config.floatX] * np.abs(size).sum()
+    return bool(abs(own - model) <= tolerance)
 
 
 def _certain_sentence(names: list[str]) -> str:

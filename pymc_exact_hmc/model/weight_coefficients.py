@@ -84,7 +84,11 @@ class WeightCoefficients:
             noise
             for k, source in enumerate(self.rows)
             for noise in classify(
-                k, source.precisions(point), rows[k].target.size, jumps=source.scale_may_jump
+                k,
+                source.precisions(point),
+                rows[k].target.size,
+                entries=source.scale_entries,
+                jumps=source.scale_may_jump,
             )
         ]
         self._labelled: dict[int, tuple[npt.NDArray[np.int64], Vector]] = {}
@@ -132,6 +136,10 @@ class WeightCoefficients:
         self.scale = float(omega[0]) if omega.size == 1 else 1.0
         if self.gram_changed:
             self._write_gram([source.read(point) for source in self.rows])
+        for c, noise in enumerate(self.noise):
+            source = self.rows[noise.likelihood]
+            if source.has_scales and not keeps_proportions(noise, source.read(point).precision):
+                self.noise[c] = noise._replace(regular=False)
         self._place = b"".join(point[name].tobytes() for name in self._names)
 
     def draw_latents(self, point: Point, s: npt.NDArray[Any], w: Vector, stream: Stream) -> None:

@@ -26,7 +26,7 @@ from pytensor.tensor.random.basic import (
     NormalRV,
 )
 
-from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse, evaluate_nodes
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.families import latent_parameters, split_likelihood
@@ -303,8 +303,8 @@ def _in_units(search: Search, block: WeightBlock) -> WeightBlock:
             for other, known in zip(block.predictors, pulled, strict=True):
                 if w.value in ancestors([other.mean]) and not same_units(new, known, w.name):
                     return block
-        if not all(is_smooth(unit, other_inputs(unit, set())) for unit in new.units.values()):
-            return block  # a unit that may be exactly 0 is none
+        if any(_may_be_zero(unit, search.point) for unit in new.units.values()):
+            return block  # nothing can be measured in it
         units |= new.units
         changed = predictor._replace(mean=new.mean)
         tracker, reason = gated_affine(search, changed, block.weights)
@@ -312,6 +312,13 @@ def _in_units(search: Search, block: WeightBlock) -> WeightBlock:
             return block
         predictors.append(changed._replace(random=False))
     return WeightBlock(block.weights, block.gate, predictors, units)
+
+
+def _may_be_zero(unit: Tensor, point: dict[str, np.ndarray]) -> bool:
+    """Return whether a unit is exactly 0 at the start, or may be with some probability."""
+    if not is_smooth(unit, other_inputs(unit, set())):
+        return True
+    return not np.all(evaluate_nodes([], point, also=[unit])[unit])
 
 
 def _scales_among(weights: list[WeightVariable], products: sp.csr_array) -> set[Tensor]:

@@ -131,6 +131,9 @@ REFUSED = {
     "another later": lambda eta: pt.switch(
         pm.Poisson("k", 1.0) > 5, pm.math.invprobit(eta), pm.math.sigmoid(eta)
     ),
+    "guesses smoothly later": lambda eta: (
+        pm.math.sigmoid(eta) * (1 - 0.4 * pm.math.sigmoid(60 * pm.Normal("c", -2.0)))
+    ),
     "guesses later": lambda eta: pm.math.sigmoid(eta) ** (1 + pt.clip(pm.Normal("c", -5), 0, 1)),
 }
 

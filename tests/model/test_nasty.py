@@ -76,6 +76,13 @@ def powers_of_a_count():
 
 
 @nasty("generic")
+def volume_of_those_chosen():
+    """A determinantal point process."""
+    s, L = bits(9), 0.3 * np.eye(9) + 0.2
+    pm.Potential("a", pt.linalg.slogdet(L * s[:, None] * s[None] + pt.diag(1.0 - s))[1])
+
+
+@nasty("generic")
 def product_of_some():
     pm.Potential("a", 0.9 * pt.prod(bits(10) ** np.array([1, 0, 1, 1, 1, 1, 1, 1, 1, 1])))
 

@@ -112,3 +112,17 @@ def test_a_second_setting_of_the_other_variables_is_compared():
 
     with pytest.raises(ValueError, match="does not reproduce"):
         check(model, spoil)
+
+
+def test_a_large_constant_hides_nothing():
+    """Differences are compared, not log-densities: 10⁸ more or less is no excuse."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=6)
+        pm.Potential("field", (FIELD[:6] * s).sum() + 1e8)
+    check(model, lambda _: None)
+
+    def spoil(coefficients):
+        coefficients._h[2] += 0.1
+
+    with pytest.raises(ValueError, match="does not reproduce"):
+        check(model, spoil)

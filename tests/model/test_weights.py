@@ -330,6 +330,54 @@ def test_an_indicator_that_bounds_the_noise_moves_it():
     assert reasons["w"] == "the scale of y depends on indicators"
 
 
+def test_noise_that_is_in_proportion_near_the_start_only():
+    """A soft change point: far from it each row has a noise that looks like a constant."""
+
+    def make():
+        (g, w), tau = gates_and_weights(), pm.Uniform("tau", 0.0, N - 1.0)
+        steps = pm.math.sigmoid(100 * (np.arange(N) - 0.5 - tau))
+        pm.Normal("y", X @ (g * w), 0.4 + 2 * steps, observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    assert [noise.regular for noise in gaussian.noise] == [False]
+    assert "tau (the noise of y changes from row to row" in str(explain(model))
+
+
+def test_a_covariance_that_keeps_its_shape_near_the_start_only():
+    """Correlations over a distance that is so short at first that they underflow."""
+    squares = np.subtract.outer(100.0 * np.arange(N), 100.0 * np.arange(N)) ** 2
+
+    def make():
+        (g, w), ls = gates_and_weights(), pm.HalfCauchy("ls", 1.0)
+        cov = 0.1 * np.eye(N) + pt.exp(-squares / (2 * ls**2))
+        pm.MvNormal("y", X @ (g * w), cov, observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    assert not WeightCoefficients(model, found, layout, point).rows[0].proportional
+
+
+def test_gates_that_are_closed_near_the_start_only():
+    """A leak that is 0 to rounding until another variable opens it."""
+    with pm.Model() as model:
+        (g, w), b = gates_and_weights(), pm.Laplace("b", -1.0, 1.0)
+        leak = pm.math.sigmoid(100 * b)
+        pm.Normal("y", X @ ((g + (1 - g) * leak) * w), 1.0, observed=Y)
+    assert "gated Gaussian" not in str(explain(model))
+
+
+def test_units_that_are_zero_at_the_start_are_none():
+    """A weight may be multiplied by what starts at 0."""
+
+    def make():
+        (g, w), a = gates_and_weights(), pm.Laplace("a", 0.0, 1.0)
+        pm.Normal("y", a * (X @ (g * w)), 1.0, observed=Y)
+
+    _, (found, _), _ = recognised(make)
+    assert not found.units
+    assert found.predictors[0].random
+
+
 JUMPING = {
     "a number": lambda: pt.switch(pm.Poisson("k", 1.0) > 2, -1.0, -np.inf),
     "a cut": lambda: pt.switch(pm.Normal("k") > 2, -1.0, -np.inf),

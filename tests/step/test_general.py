@@ -12,7 +12,7 @@ from support.significance import assert_holds, batch_pvalues
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
-from pymc_exact_hmc.model.general import recognise_general
+from pymc_exact_hmc.model.general import GeneralGaussian, recognise_general
 from pymc_exact_hmc.moves.general import GeneralMove
 from pymc_exact_hmc.moves.switched import SwitchedMove
 
@@ -275,3 +275,19 @@ def test_general_travel_is_the_plain_one():
         for n_hits in hits:
             plain_travel(log_f, wanted, rng, int(n_hits))
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_quadratic_that_is_not_a_number_is_refused(monkeypatch):
+    """NaN is larger than no number, and not right for that."""
+    with pm.Model():
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=2), pm.Normal("w", shape=2)
+        pm.Normal("y", gamma * w + gamma[0] * gamma[1] * w[::-1], 1.0, observed=np.ones(2))
+        true = GeneralGaussian._coefficients
+
+        def undefined(self, s, point):
+            c, b, A = true(self, s, point)
+            return c, np.nan * b, A
+
+        monkeypatch.setattr(GeneralGaussian, "_coefficients", undefined)
+        with pytest.raises(ValueError, match="does not reproduce"):
+            ExactBinaryHMC(kernel="general")
