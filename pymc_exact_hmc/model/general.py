@@ -226,11 +226,11 @@ class GeneralGaussian:
             self._known[key] = self._condition(s, point)[0]
         return self._known[key]
 
-    def log_joint(self, s: np.ndarray, point: Point) -> float:
-        """Return c + b'w − ½w'Aw at the weights of a point."""
+    def joint_terms(self, s: np.ndarray, point: Point) -> list[float]:
+        """Return c, b'w and −½w'Aw at the weights of a point."""
         c, b, A = self._coefficients(s, point)
         w = np.concatenate([np.ravel(point[x.value.name]) for x in self.block.weights])
-        return float(c + b @ w - 0.5 * w @ A @ w)
+        return [float(c), float(b @ w), float(-0.5 * w @ A @ w)]
 
     def draw(self, s: np.ndarray, point: Point, rng: np.random.Generator) -> Point:
         """Draw w | s ~ N(A⁻¹b, A⁻¹) and return the value variables."""

@@ -172,12 +172,16 @@ class SwitchedCoefficients:
 
     def log_joint(self, s: np.ndarray, w: npt.NDArray[np.float64]) -> float:
         """Return log p(s, w, data) without the prior of s, from the definition."""
+        return sum(self.joint_terms(s, w))
+
+    def joint_terms(self, s: np.ndarray, w: npt.NDArray[np.float64]) -> list[float]:
+        """Return what that is the sum of: the larger, the less precise the sum."""
         energy, control = self.energy, self.found.control
         t = np.where(control >= 0, s[np.maximum(control, 0)], 0)
         Lambda = np.where(t == 1, energy.slabs[LAMBDA + 1], energy.slabs[LAMBDA])
         lam = np.where(t == 1, energy.slabs[LAM + 1], energy.slabs[LAM])
         slab = 0.5 * np.log(Lambda) - 0.5 * Lambda * np.square(w - lam / Lambda)
-        return float(slab.sum() + energy.r @ w - 0.5 * w @ energy.M @ w)
+        return [float(x) for x in (slab.sum(), energy.r @ w, -0.5 * w @ energy.M @ w)]
 
     def agrees(self, model: Model, point: Point) -> bool:
         """Return whether differences of log p(s, w, data) are the model's own."""

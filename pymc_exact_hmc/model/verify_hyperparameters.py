@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from pymc.model import Model
@@ -30,30 +32,40 @@ def log_density(
     Every weight counts, also those that are off; w is in the model's own units. Likelihoods with
     latents are left out: they are compared with the model without them, elsewhere.
     """
+    return sum(density_terms(block, gaussian, point, s, w))
+
+
+def density_terms(
+    block: HyperBlock, gaussian: WeightCoefficients | None, point: Point, s: np.ndarray, w: Vector
+) -> list[float]:
+    """Return what that is the sum of: the larger, the less precise the sum."""
     total, *rest = block.tape(point)
     if gaussian is None:
-        return float(total)
+        return [float(total)]
     omega = np.array(rest[: block.n_noise], dtype=float)
     Lambda, lam, lower, upper, units = rest[block.n_noise :]
     w = units * w
-    own = float(total + lam @ w - 0.5 * Lambda @ np.square(w))
+    terms: list[Any] = [total, lam @ w, -0.5 * Lambda @ np.square(w)]
     if not gaussian.latents:
-        own += _log_likelihood(gaussian, omega, s, w)
+        terms += _likelihood_terms(gaussian, omega, s, w)
     sizes = [log_integral(*args) for args in zip(Lambda, lam, lower, upper, strict=True)]
-    normalisers = float(sum(x for x in sizes if np.isfinite(x)))
-    return own - normalisers + float(np.log(np.abs(units)).sum())
+    terms += [-x for x in sizes if np.isfinite(x)]
+    return [float(term) for term in [*terms, np.log(np.abs(units)).sum()]]
 
 
-def _log_likelihood(gaussian: WeightCoefficients, omega: Vector, s: np.ndarray, w: Vector) -> float:
+def _likelihood_terms(
+    gaussian: WeightCoefficients, omega: Vector, s: np.ndarray, w: Vector
+) -> list[float]:
     gate, statistics = gaussian.block.gate, gaussian.statistics
     gated = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)]) * w
-    squares = statistics.squares - 2.0 * statistics.slopes @ gated
     if statistics.grams.size:
-        squares += np.einsum("i,cij,j->c", gated, statistics.grams, gated)
+        fitted = np.einsum("i,cij,j->c", gated, statistics.grams, gated)
     else:
         gram = gaussian.block.gram
-        squares += np.square(gram.X @ gated) @ gram.row_weights
-    return 0.5 * float(statistics.counts @ np.log(omega) - omega @ squares)
+        fitted = np.full(omega.size, np.square(gram.X @ gated) @ gram.row_weights)
+    sums = (statistics.squares, -2.0 * statistics.slopes @ gated, fitted)
+    terms = [0.5 * statistics.counts @ np.log(omega), *[-0.5 * omega @ x for x in sums]]
+    return [float(term) for term in terms]
 
 
 def verify_hyperparameters(

@@ -114,18 +114,18 @@ def _refuse_undefined(names: list[str], rows: list[list[Vector]]) -> None:
         )
 
 
-def log_likelihoods(
+def likelihood_terms(
     coefficients: WeightCoefficients, s: np.ndarray, w: Vector, point: Point
-) -> float:
-    """Return the log-density of the data and of w, which is in its units, up to a constant.
+) -> list[float]:
+    """Return the log-densities of the data and of w, which is in its units, up to constants.
 
     Not a number where a probability is too near 0 or 1 for the model itself to be precise.
     """
-    total = _log_slabs(coefficients, w)
+    terms = _slab_terms(coefficients, w)
     for k in range(len(coefficients.rows)):
         own, far = _log_rows(coefficients, k, s, w, point)
-        total += np.nan if far.any() else float(own.sum())
-    return total
+        terms.append(np.nan if far.any() else float(own.sum()))
+    return terms
 
 
 def _log_rows(
@@ -143,9 +143,9 @@ def _log_rows(
     return log_density(latent.scheme, latent.family, rows.precision, eta), far
 
 
-def _log_slabs(coefficients: WeightCoefficients, w: Vector) -> float:
+def _slab_terms(coefficients: WeightCoefficients, w: Vector) -> list[float]:
     Lambda, lam = (coefficients.block.coefficients[row] for row in (LAMBDA, LAM))
-    return float(lam @ w - 0.5 * Lambda @ np.square(w))
+    return [float(lam @ w), float(-0.5 * Lambda @ np.square(w))]
 
 
 def _compare(
@@ -162,7 +162,7 @@ def _compare(
 
 
 def _compare_slabs(coefficients: WeightCoefficients, w: Vector, logps: list[Any]) -> Vector:
-    own, model = _log_slabs(coefficients, w), float(np.sum(logps))
+    own, model = sum(_slab_terms(coefficients, w)), float(np.sum(logps))
     return np.array([[model - own], [abs(model) + abs(own)]])
 
 

@@ -24,6 +24,11 @@ STATES = 6
 
 def log_gaussian(block: Block, scale: float, s: np.ndarray, w: Vector) -> float:
     """Return −½ w'(DMD + Λ)w + (Dr + λ)'w, from the definition."""
+    return sum(gaussian_terms(block, scale, s, w))
+
+
+def gaussian_terms(block: Block, scale: float, s: np.ndarray, w: Vector) -> list[float]:
+    """Return what the log-density is the sum of: the larger, the less precise the sum."""
     opened = np.where(block.gate < 0, 1.0, s[np.maximum(block.gate, 0)])
     r, Lambda, lam = (block.coefficients[row] for row in (R, LAMBDA, LAM))
     gated, gram = opened * w, block.gram
@@ -31,8 +36,8 @@ def log_gaussian(block: Block, scale: float, s: np.ndarray, w: Vector) -> float:
         curvature = gated @ gram.M @ gated
     else:
         curvature = np.square(gram.X @ gated) @ gram.row_weights
-    own = -0.5 * (scale * curvature + Lambda @ np.square(w)) + r @ gated + lam @ w
-    return float(own)
+    terms = (-0.5 * scale * curvature, -0.5 * Lambda @ np.square(w), r @ gated, lam @ w)
+    return [float(term) for term in terms]
 
 
 def verify_weights(

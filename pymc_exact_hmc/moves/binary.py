@@ -101,14 +101,14 @@ class BinaryMove:
         self._last_state = s.tobytes()
         return scales
 
-    def log_density(self, point: Point, s: npt.NDArray[np.int8]) -> float:
+    def density_terms(self, point: Point, s: npt.NDArray[np.int8]) -> list[float]:
         """Return log p(s | …) up to a constant, as it is believed to be; s is then in caches."""
-        return float(self._fresh_log_density(self.coefficients.energy, s))
+        return [float(self._fresh_log_density(self.coefficients.energy, s))]
 
-    def log_density_of_scales(self, point: Point, s: npt.NDArray[np.int8]) -> float:
-        """Return log p(θ, s | …) up to a constant, as it is believed to be."""
+    def scale_terms(self, point: Point, s: npt.NDArray[np.int8]) -> list[float]:
+        """Return terms of log p(θ, s | …) up to a constant, as it is believed to be."""
         assert self.hyper is not None
-        return self.hyper.log_density(point, s, NO_WEIGHTS)
+        return self.hyper.density_terms(point, s, NO_WEIGHTS)
 
     def _travel(
         self, s: npt.NDArray[np.int8], rng: np.random.Generator, n_hits: npt.NDArray[np.int64]

@@ -114,18 +114,18 @@ class ConstrainedMove(GatedMove):
         write_weights(moved, w, self._placed, *self.gaussian.bounds)
         return moved
 
-    def log_density(self, point: Point, s: State) -> float:
-        """Return log p(s, w | …) up to a constant, as it is believed to be."""
+    def density_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(s, w | …) up to a constant, as it is believed to be."""
         fence, w = self._fence, read_weights(point, self._placed, *self.gaussian.bounds)
         show(fence.region, fence.shown, self.gaussian.block.gate, s)
         if violated(fence.shown, w) >= 0:
-            return -np.inf
-        return super().log_density(point, s)
+            return [-np.inf]
+        return super().density_terms(point, s)
 
-    def log_density_of_scales(self, point: Point, s: State) -> float:
-        """Return log p(θ, s | …) up to a constant, as it is believed to be."""
+    def scale_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(θ, s | …) up to a constant, as it is believed to be."""
         assert self.hyper is not None
-        return self.hyper.log_density(point, s, NO_WEIGHTS)
+        return self.hyper.density_terms(point, s, NO_WEIGHTS)
 
     def _enter(self, point: Point, s: State, w: Vector) -> None:
         """Bring a start that nobody chose into the region; refuse one that somebody did."""

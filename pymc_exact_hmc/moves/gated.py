@@ -23,8 +23,8 @@ from pymc_exact_hmc.energies import Sum
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
-from pymc_exact_hmc.model.verify_likelihoods import log_likelihoods
-from pymc_exact_hmc.model.verify_weights import log_gaussian
+from pymc_exact_hmc.model.verify_likelihoods import likelihood_terms
+from pymc_exact_hmc.model.verify_weights import gaussian_terms
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.moves.binary import Motion
 from pymc_exact_hmc.moves.hyper import HyperMove
@@ -195,28 +195,28 @@ class GatedMove:
             refresh_caches(self.prior.energy, s)
             self._last_state = s.tobytes()
 
-    def log_density(self, point: Point, s: State) -> float:
-        """Return log p(s, w | …) up to a constant, as it is believed to be.
+    def density_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(s, w | …) up to a constant, as it is believed to be.
 
-        Not a number where the model itself is not precise enough to compare with.
+        Not numbers where the model itself is not precise enough to compare with.
         """
         own: Any = fresh_log_density(self.prior.energy, s)
         w = self.gaussian.units * read_weights(point, self._placed, *self.gaussian.bounds)
         if self.gaussian.latents:
-            return float(own) + log_likelihoods(self.gaussian, s, w, point)
-        return float(own) + log_gaussian(self.gaussian.block, self.gaussian.scale, s, w)
+            return [float(own), *likelihood_terms(self.gaussian, s, w, point)]
+        return [float(own), *gaussian_terms(self.gaussian.block, self.gaussian.scale, s, w)]
 
-    def log_density_of_scales(self, point: Point, s: State) -> float:
-        """Return log p(θ, s, w, data) up to a constant, as it is believed to be.
+    def scale_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(θ, s, w, data) up to a constant, as it is believed to be.
 
-        Not a number where scales move the weights too, or reach likelihoods with latents.
+        Not numbers where scales move the weights too, or reach likelihoods with latents.
         """
         assert self.hyper is not None
         moved = any(p.transform == "interval" for p in self._placed)
         if moved or self.gaussian.latents:
-            return np.nan
+            return [np.nan]
         w = read_weights(point, self._placed, *self.gaussian.bounds)
-        return self.hyper.log_density(point, s, w)
+        return self.hyper.density_terms(point, s, w)
 
     def _jump(self, point: Point, s: State, w: Vector, rng: np.random.Generator) -> bool:
         """Move (s, w) without latents, if the likelihoods have a proxy."""

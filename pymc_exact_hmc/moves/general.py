@@ -69,15 +69,15 @@ class GeneralMove:
             self.energy_error = self._fresh(point, s) - before - float(self.tally.drop[0])
         return scales | self.gaussian.draw(s, point, rng)
 
-    def log_density(self, point: Point, s: State) -> float:
-        """Return log p(s, w | …) up to a constant, as it is believed to be."""
+    def density_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(s, w | …) up to a constant, as it is believed to be."""
         own: Any = fresh_log_density(self.prior.energy, s)
-        return float(own) + self.gaussian.log_joint(s, point)
+        return [float(own), *self.gaussian.joint_terms(s, point)]
 
-    def log_density_of_scales(self, point: Point, s: State) -> float:
-        """Return log p(θ, s | …) up to a constant, as it is believed to be."""
+    def scale_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(θ, s | …) up to a constant, as it is believed to be."""
         assert self.hyper is not None
-        return self.hyper.log_density(point, s, NO_WEIGHTS)
+        return self.hyper.density_terms(point, s, NO_WEIGHTS)
 
     def _fresh(self, point: Point, s: State) -> float:
         own: Any = fresh_log_density(self.prior.energy, s)

@@ -11,7 +11,7 @@ from pymc.exceptions import SamplingError
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.hyperparameters import HyperBlock
-from pymc_exact_hmc.model.verify_hyperparameters import log_density
+from pymc_exact_hmc.model.verify_hyperparameters import density_terms
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.active import Active, make_active
@@ -108,11 +108,11 @@ class HyperMove:
             for h in self.block.hyperparameters
         }
 
-    def log_density(
+    def density_terms(
         self, point: Point, s: npt.NDArray[np.int8], w: npt.NDArray[np.float64]
-    ) -> float:
-        """Return log p(θ, s, w, data) up to a constant; w is in the model's own units."""
-        return log_density(self.block, self._gaussian, point, s, w)
+    ) -> list[float]:
+        """Return terms of log p(θ, s, w, data) up to a constant; w is in the model's own units."""
+        return density_terms(self.block, self._gaussian, point, s, w)
 
     def _learn_widths(self) -> None:
         """Bring each width closer to that of a typical slice, of which a move is a third."""

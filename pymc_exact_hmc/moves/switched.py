@@ -80,16 +80,16 @@ class SwitchedMove:
         """Leave a start that nobody chose as it is."""
         return {}
 
-    def log_density(self, point: Point, s: State) -> float:
-        """Return log p(s, w | …) up to a constant, as it is believed to be."""
-        prior: Any = self._binary.log_density(point, s)
+    def density_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(s, w | …) up to a constant, as it is believed to be."""
+        prior = self._binary.density_terms(point, s)
         integrated: Any = fresh_log_density(self.switched.energy, s)
         w = read_weights(point, self._placed, *self._bounds)
-        return float(prior - integrated) + self.switched.log_joint(s, w)
+        return [*prior, -float(integrated), *self.switched.joint_terms(s, w)]
 
-    def log_density_of_scales(self, point: Point, s: State) -> float:
-        """Return log p(θ, s | …) up to a constant, as it is believed to be."""
-        return self._binary.log_density_of_scales(point, s)
+    def scale_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(θ, s | …) up to a constant, as it is believed to be."""
+        return self._binary.scale_terms(point, s)
 
     def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
         """Move s in place; return the value variables of the weights, drawn given s."""

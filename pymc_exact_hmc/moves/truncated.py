@@ -117,12 +117,12 @@ class TruncatedMove:
             self.energy_error = float(after - before)
         return self.gaussian.write(point, w)
 
-    def log_density(self, point: Point, s: State) -> float:
-        """Return log p(w | …) up to a constant, as it is believed to be."""
+    def density_terms(self, point: Point, s: State) -> list[float]:
+        """Return terms of log p(w | …) up to a constant, as it is believed to be."""
         gaussian, w = self.gaussian, self.gaussian.read(point)
         if violated(gaussian.walls.region, w) >= 0:
-            return -np.inf
-        return float(gaussian.b @ w - 0.5 * w @ gaussian.A @ w)
+            return [-np.inf]
+        return [float(gaussian.b @ w), float(-0.5 * w @ gaussian.A @ w)]
 
     def _play(
         self, plan: Plan, w: Vector, rng: np.random.Generator, *, check: bool = False

@@ -328,13 +328,26 @@ def test_an_impossible_state_must_be_impossible_in_both():
         s = pm.Bernoulli("s", 0.5, shape=3)
         pm.Potential("wall", pt.switch(s[0] * s[1] > 0, -np.inf, theta * s[2]))
     step = make_step(model)
-    own = type(step._move).log_density
+    own = type(step._move).density_terms
 
     def without_the_wall(point, s):
         allowed = s.copy()
         allowed[0] = 0
         return own(step._move, point, allowed)
 
-    step._move.log_density = without_the_wall
+    step._move.density_terms = without_the_wall
     with pytest.raises(SamplingError, match="wall"):
+        walk(step, model, draws=40)
+
+
+def test_data_far_from_zero_are_no_reason_to_stop():
+    """Sums of squares of which twelve digits cancel are not precise, and need not be."""
+    with pm.Model() as model:
+        sigma = pm.LogNormal("sigma", 0.0, 0.3)
+        gamma = pm.Bernoulli("gamma", 0.4, shape=3)
+        w, a = pm.Normal("w", sigma=2.0, shape=3), pm.Normal("a", 1e6, 10.0)
+        pm.Normal("y", a + X @ (gamma * w), sigma, observed=1e6 + Y)
+    for taken in (["gamma", "w", "a"], ["gamma", "w", "a", "sigma"]):
+        step = ExactBinaryHMC([model[x] for x in taken], model=model)
+        step.set_rng(np.random.default_rng(3))
         walk(step, model, draws=40)
