@@ -20,6 +20,7 @@ from pytensor.compile.mode import get_mode
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import toposort
+from pytensor.tensor.blockwise import Blockwise
 
 from pymc_exact_hmc.energies import Callback, Multilinear
 from pymc_exact_hmc.model.binaries import BinaryVariable
@@ -57,8 +58,8 @@ class CompiledTerm:
             outputs = clone_replace(outputs, {s: bits.astype("float64")})
             s = bits
         mode = COMPILED
-        if any(len(node.outputs) > 1 for node in toposort(outputs)):
-            # PyTensor 3 may go on for ever with what follows such as slogdet.
+        if any("linalg" in type(_core(node.op)).__module__ for node in toposort(outputs)):
+            # PyTensor 3 may go on for ever when it fuses what follows a determinant.
             mode = COMPILED.excluding("fusion")
         self.function = compile_pymc([s, theta], outputs, mode=mode, on_unused_input="ignore")
         self.theta = np.zeros(int(sum(np.size(point[name]) for name in self.names)))
@@ -127,3 +128,8 @@ def _wrap_gradient(compiled: Any, data: tuple[Any, ...]) -> Any:
 
     arrays = (types.int8[::1], types.float64[::1], numba.typeof(data), types.float64[::1])
     return numba.cfunc(types.float64(*arrays))(value)
+
+
+def _core(op: Any) -> Any:
+    """Return the operation that is repeated over leading axes, or the operation itself."""
+    return op.core_op if isinstance(op, Blockwise) else op
