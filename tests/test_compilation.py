@@ -79,7 +79,7 @@ def test_no_stale_cache_after_an_edit_elsewhere(tmp_path):
     assert list((tmp_path / "cache").rglob("*.nbc")), "nothing was cached"
     source = copy / "energies" / "fields.py"
     text = source.read_text()
-    edited = text.replace("total += energy.h[j]", "total += 2.0 * energy.h[j]")
+    edited = text.replace("total += field_at(", "total += 2.0 * field_at(")
     assert edited != text
     source.write_text(edited)
     assert float(run(DROP, **fresh)) == pytest.approx(6.0)

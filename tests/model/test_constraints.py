@@ -92,6 +92,14 @@ def test_products_keep_their_factors():
     signs = points[:, 0] * (points[:, 1] - 1) * ((points**2).sum(axis=1) - 1)
     more = (points[:, 0] - 1) * (points[:, 1] + 1) * points[:, 2]
     assert [violated(region, p) < 0 for p in points] == ((signs >= 0) & (more >= 0)).tolist()
+    assert ((signs < 0) & (more < 0)).any()  # which no product of all six factors would forbid
+
+
+def test_conditions_on_raw_and_on_gated_weights_in_one_potential():
+    """Each is what it is by itself."""
+    model = gated(lambda g, w: pt.switch(((g * w).sum() <= 1) & (w[0] <= 2), 0, -INF))
+    walls = ExactBinaryHMC(model=model)._move.walls
+    assert walls.region.gated[[x == "c" for x in walls.labels]].tolist() == [1, 0]
 
 
 UNREADABLE = {

@@ -14,7 +14,7 @@ from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import recognise_weights
 from pymc_exact_hmc.random_stream import seed_words
-from pymc_exact_hmc.weights.block import R
+from pymc_exact_hmc.weights.block import LOWER, SLAB_LOWER, SLAB_UPPER, UPPER, R
 
 RNG = np.random.default_rng(33)
 N, D = 7, 3
@@ -192,6 +192,72 @@ def test_scales_of_groups_reach_the_gram_matrix():
         assert not gaussian.update(moved)
         M = gaussian.scale * gaussian.block.gram.M
         np.testing.assert_allclose(M, X.T * omega @ X, rtol=1e-9, atol=1e-12)
+
+
+def test_latents_of_groups_reach_their_own_rows():
+    """Rows of a group are not the first ones: X'ΩX has the latent factor of each row."""
+
+    def make():
+        g, w = gates_and_weights()
+        sigma = pm.HalfNormal("sigma", shape=2)[GROUP]
+        pm.StudentT("y", nu=3, mu=X @ (g * w), sigma=sigma, observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    moved = point | {"sigma_log__": np.array([0.3, -0.5])}
+    gaussian.update(moved)
+    gaussian.draw_latents(
+        moved, np.ones(D, np.int8), np.ones(D), seed_words(np.random.default_rng(1))
+    )
+    (tails,) = gaussian.latents
+    omega = np.exp(-2 * np.array([0.3, -0.5]))[GROUP] * tails.factor
+    np.testing.assert_allclose(gaussian.scale * gaussian.block.gram.row_weights, omega)
+    assert np.ptp(tails.factor) > 0
+
+
+def test_parameters_of_latents_are_those_of_now():
+    """Degrees of freedom that another step moves."""
+
+    def make():
+        g, w = gates_and_weights()
+        pm.StudentT("y", nu=pm.Gamma("nu", 2, 0.1), mu=X @ (g * w), observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    state = np.ones(D, np.int8), np.ones(D), seed_words(np.random.default_rng(1))
+    for nu in (3.0, 8.0):
+        gaussian.draw_latents(point | {"nu_log__": np.log(nu)}, *state)
+        np.testing.assert_allclose(gaussian.latents[0].family.nu, nu)
+
+
+def test_bounds_hold_for_weights_that_are_off_too():
+    """Slabs are cut on both sides, whether their gates are open or not."""
+
+    def make():
+        g, w = (
+            pm.Bernoulli("g", 0.4, shape=D),
+            pm.TruncatedNormal("w", 0, 1, lower=-2, upper=0.5, shape=D),
+        )
+        pm.Normal("y", X @ (g * w), 1.0, observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    coefficients = WeightCoefficients(model, found, layout, point).block.coefficients
+    for low, high in ((LOWER, UPPER), (SLAB_LOWER, SLAB_UPPER)):
+        np.testing.assert_array_equal(coefficients[low], -2.0)
+        np.testing.assert_array_equal(coefficients[high], 0.5)
+
+
+def test_scales_of_rows_are_no_units_of_weights():
+    """Also where there are as many rows as weights."""
+
+    def make():
+        g, w = gates_and_weights()
+        rows = pm.LogNormal("rows", shape=D)
+        pm.Normal("y", (X[:D] @ (g * w)) * rows, 1.0, observed=Y[:D])
+
+    _, (found, _), _ = recognised(make)
+    assert not found.units
+    assert found.predictors[0].random
 
 
 def correlated_rows_and_latents():
@@ -378,6 +444,20 @@ def test_units_that_are_zero_at_the_start_are_none():
     assert found.predictors[0].random
 
 
+def test_weights_meet_indicators_through_others():
+    """A weight of a second likelihood, which shares one of the first, is in the same Gaussian."""
+
+    def make():
+        (g, w), u, v = gates_and_weights(), pm.Normal("u"), pm.Normal("v", shape=2)
+        pm.Normal("y", X @ (g * w) + u, 1.0, observed=Y)
+        pm.Normal("z", Z[:, :2] @ v + u, 1.0, observed=U)
+        pm.Normal("t", pm.Normal("apart") * np.ones(3), 1.0, observed=np.ones(3))
+
+    _, (found, reasons), _ = recognised(make)
+    assert [w.name for w in found.weights] == ["w", "u", "v"]
+    assert reasons["apart"] == "it meets no indicator"
+
+
 JUMPING = {
     "a number": lambda: pt.switch(pm.Poisson("k", 1.0) > 2, -1.0, -np.inf),
     "a cut": lambda: pt.switch(pm.Normal("k") > 2, -1.0, -np.inf),
@@ -386,14 +466,16 @@ JUMPING = {
 
 @pytest.mark.parametrize("name", JUMPING)
 @pytest.mark.parametrize("gated", [True, False])
-def test_bounds_that_may_come_and_go_are_not_taken(name, gated):
+@pytest.mark.parametrize("side", [1, -1])
+def test_bounds_that_may_come_and_go_are_not_taken(name, gated, side):
     """Which weights are bounded is settled before the first draw."""
     with pm.Model() as model:
-        lower = JUMPING[name]()
+        lower, upper = (JUMPING[name](), 3.0)[::side]
         g = pm.Bernoulli("g", 0.4, shape=D) if gated else 1.0
-        w = pm.TruncatedNormal(
-            "w", 0, 1, lower=lower, upper=3.0, shape=D, default_transform=None, initval=np.ones(D)
-        )
+        if side < 0:
+            lower, upper = -lower, -upper
+        options = {"shape": D, "default_transform": None, "initval": side * np.ones(D)}
+        w = pm.TruncatedNormal("w", 0, 1, lower=lower, upper=upper, **options)
         pm.Normal("y", X @ (g * w), 1.0, observed=Y)
     if gated:
         assert "its bounds depend on a discrete variable" in str(explain(model))

@@ -194,6 +194,10 @@ def spellings():
     yield "spins", lambda g, w: X @ (0.5 * ((2 * g - 1) + 1) * w)
     yield "outer", lambda g, w: (X * (g * w)[None, :]).sum(axis=1)
     yield "set_subtensor", lambda g, w: X @ pt.zeros(D)[np.arange(D)].set(g * w)
+    yield (
+        "set_subtensor twice",
+        lambda g, w: X @ pt.zeros(D)[:2].set((g * w)[:2])[2:].set((g * w)[2:]),
+    )
     yield "column vector", lambda g, w: (X @ (g * w)[:, None])[:, 0]
     yield "data", lambda g, w: pm.Data("X", X) @ (g * w)
     yield "scaled twice", lambda g, w: 2.0 * (0.5 * X) @ (g * w)

@@ -277,6 +277,18 @@ def test_general_travel_is_the_plain_one():
         np.testing.assert_array_equal(found, wanted)
 
 
+def test_collapsed_densities_follow_another_variable():
+    """One that is left to another step, and the only one there is."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=2), pm.Normal("w", shape=2)
+        sigma = pm.HalfNormal("sigma")
+        pm.Normal("y", gamma * w + gamma[0] * gamma[1] * w[::-1], sigma, observed=np.ones(2))
+        gaussian = ExactBinaryHMC([gamma, w], kernel="general")._move.gaussian
+    point, s = model.initial_point(), np.ones(2, np.int8)
+    densities = [gaussian.log_density(s, point | {"sigma_log__": np.array(x)}) for x in (0.0, 0.5)]
+    assert densities[0] != densities[1]
+
+
 def test_a_quadratic_that_is_not_a_number_is_refused(monkeypatch):
     """NaN is larger than no number, and not right for that."""
     with pm.Model():

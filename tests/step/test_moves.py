@@ -70,6 +70,19 @@ def assert_caches_are_those_of(s, prior):
     np.testing.assert_allclose(prior.local_field, prior.h + prior.J @ s, rtol=1e-12)
 
 
+def test_every_chain_is_brought_into_the_region():
+    """Chains of one process share a step, and each starts where nobody chose."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.HalfNormal("w", shape=2)
+        pm.Potential("limit", pt.switch(w.sum() <= 0.5, 0, -np.inf))
+        pm.Normal("y", gamma * w, 1.0, observed=np.ones(2))
+        step = ExactBinaryHMC()
+    for seed in range(2):
+        step.set_rng(np.random.default_rng(seed))
+        point, _ = step.step(model.initial_point())
+        assert np.exp(point["w_log__"]).sum() <= 0.5
+
+
 def test_weights_that_are_off_do_not_help_a_start_into_a_region():
     """Where all are off their sum is 0, so that a start is found with some on."""
     move, point = limited(lambda total: total >= 1.5)

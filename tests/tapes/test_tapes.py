@@ -137,6 +137,17 @@ def test_bits_of_whole_numbers_are_not_truth_values():
     Tape([1.5 * ((x > 0) & (y > 0))], model.initial_point())
 
 
+@pytest.mark.parametrize("groups", [{}, {"x": 0}])
+def test_an_index_that_moves_is_not_followed(groups):
+    """Whether or not it belongs to a group of inputs that change alone."""
+    with pm.Model() as model:
+        pm.Normal("x", shape=3)
+        pm.DiscreteUniform("k", 0, 2)
+    x, k = model.value_vars
+    with pytest.raises(UntranslatableError, match="an index that depends on random variables"):
+        Tape([pt.exp(x[k])], model.initial_point(), groups=groups)
+
+
 def whole_numbers():
     with pm.Model() as model:
         pm.Normal("z")
