@@ -196,3 +196,20 @@ WORLDS: dict[str, Callable[[], World]] = {
 for _family in LIKELIHOODS:
     for _slab in ("normal", "half-normal"):
         WORLDS[f"{_family}, {_slab}"] = lambda f=_family, s=_slab: regression(f, s)
+
+
+def in_one_step(family: str, slab: str) -> World:
+    """A regression whose inclusion probability and noise scale the step moves itself."""
+    world = regression(family, slab)
+    scales = ["a", "sigma"] if LIKELIHOODS[family][0] else ["a"]
+    return world._replace(taken=[*world.taken, *scales])
+
+
+for _family, _slab in (
+    ("Gaussian", "normal"),
+    ("Gaussian", "half-normal"),
+    ("Student", "normal"),
+    ("probit", "normal"),
+    ("logit", "half-normal"),
+):
+    WORLDS[f"{_family}, {_slab}, one step"] = lambda f=_family, s=_slab: in_one_step(f, s)

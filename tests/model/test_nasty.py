@@ -4,7 +4,9 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from support.models import forms_of, worst_error
+from support.models import binary_block, forms_of, worst_error
+
+from pymc_exact_hmc.model.coefficients import Coefficients
 
 TOLERANCE = 1e-9
 R = np.random.default_rng(61)
@@ -73,6 +75,12 @@ def sum_in_eight_bits():
 @nasty("generic", {"c": X5[:3]})
 def powers_of_a_count():
     pm.Potential("a", (bits(9).sum() ** np.array([0.0, 1.0, 2.0]) * pm.Normal("c", shape=3)).sum())
+
+
+@nasty("quadratic", {"J": X33})
+def couplings_that_start_at_zero():
+    s, J = bits(3), pm.Normal("J", shape=(3, 3))
+    pm.Potential("a", s @ J @ s)
 
 
 @nasty("generic")
@@ -428,3 +436,14 @@ def test_rvs_of_a_model_with_data_and_dims():
         pm.Normal("v", pm.Normal("mu", shape=2)[z], 1.0, observed=R.normal(size=4), dims="site")
     assert worst_error(model) < TOLERANCE
     assert forms_of(model) == {"separable"}
+
+
+@pytest.mark.parametrize("degree", [3, 1])
+def test_terms_that_are_called_back_count_as_changing(degree):
+    """Another variable that enters them alone makes caches of the same indicators wrong."""
+    with pm.Model() as model:
+        count, beta = bits(9).sum(), pm.Normal("beta")
+        pm.Potential("a", pt.exp(beta * count) if degree == 1 else beta * count**degree)
+    block = binary_block(model)
+    coefficients = Coefficients(block.terms, block.layout, model.initial_point())
+    assert coefficients.update(model.initial_point() | {"beta": np.array(0.3)})

@@ -1,5 +1,6 @@
 """Bad input gets a sentence that says what is wrong and what to do."""
 
+import itertools
 import math
 
 import numpy as np
@@ -208,6 +209,33 @@ def test_hard_constraints_simply_bounce():
     totals = np.asarray(idata.posterior["s"]).sum(-1)
     assert totals.max() == 2
     assert set(np.unique(totals)) == {0, 1, 2}
+
+
+def test_responses_that_changed_are_noticed():
+    """As below, where the data are what was observed."""
+    with pm.Model() as model:
+        y = pm.Data("y_data", np.zeros(3))
+        pm.Normal("y", pm.Bernoulli("s", 0.5, shape=3), 1.0, observed=y)
+        step = ExactBinaryHMC()
+        pm.set_data({"y_data": np.ones(3)})
+    with pytest.raises(SamplingError, match="data of the model have changed"):
+        sample(model, step=step)
+
+
+def test_pairs_that_are_forbidden_stay_so():
+    """Walls between two indicators leave no trace in caches, however often they are met."""
+    with pm.Model() as model:
+        s, beta = pm.Bernoulli("s", 0.5, shape=4), pm.Normal("beta")
+        pm.Potential("apart", pt.switch(s[1:] * s[:-1] > 0, -np.inf, beta * s[1:]).sum())
+        step = ExactBinaryHMC([s])
+    step.set_rng(np.random.default_rng(3))
+    point, visited = model.initial_point(), set()
+    for _ in range(300):
+        point, (stats,) = step.step(point)
+        visited.add(tuple(point["s"].tolist()))
+        assert stats["warning"] is None
+    assert len(visited) == 8
+    assert not any(a and b for x in visited for a, b in itertools.pairwise(x))
 
 
 @pytest.mark.parametrize("start", [None, np.array([1, 0])])

@@ -70,6 +70,43 @@ def assert_caches_are_those_of(s, prior):
     np.testing.assert_allclose(prior.local_field, prior.h + prior.J @ s, rtol=1e-12)
 
 
+def test_weights_are_read_at_the_bounds_of_now():
+    """What is not moved comes back as it was, also when another step has moved the bounds."""
+    with pm.Model() as model:
+        top = pm.LogNormal("top", 1.0, 0.3)
+        w = pm.TruncatedNormal("w", 0, 1, lower=0, upper=top, shape=2)
+        pm.Normal("y", w, 1.0, observed=np.ones(2))
+        move = ExactBinaryHMC([w])._move
+    move._play = lambda *_, **__: None
+    point = model.initial_point() | {"w_interval__": np.array([0.3, -1.2])}
+    for log_top in (1.0, 2.0, -1.0):
+        point["top_log__"] = np.array(log_top)
+        moved = move(point, np.zeros(0, np.int8), np.random.default_rng(SEED), check=False)
+        np.testing.assert_allclose(moved["w_interval__"], point["w_interval__"])
+
+
+def test_latents_are_drawn_where_a_jump_has_led(monkeypatch):
+    """Given the state before it they would be those of another."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D)
+        pm.Bernoulli("y", logit_p=X @ (gamma * w), observed=BINARY)
+        move = ExactBinaryHMC()._move
+    seen = []
+
+    def jump(self, s, w, rng):
+        s[1] ^= 1
+        return True
+
+    monkeypatch.setattr(type(move.proxy), "__call__", jump)
+    draw = move.gaussian.draw_latents
+    move.gaussian.draw_latents = lambda point, s, *rest: (
+        seen.append(s.copy()) or draw(point, s, *rest)
+    )
+    s = np.zeros(D, np.int8)
+    move(model.initial_point(), s, np.random.default_rng(SEED), check=False)
+    assert [x[1] for x in seen] == [1]
+
+
 def test_every_chain_is_brought_into_the_region():
     """Chains of one process share a step, and each starts where nobody chose."""
     with pm.Model() as model:

@@ -11,6 +11,7 @@ from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.probabilities import InclusionProbability
+from pymc_exact_hmc.stats import inclusion_names
 from pymc_exact_hmc.watch import JUDGED_AFTER, Watch, bound_reached, correlated_pairs
 
 DRAWS = JUDGED_AFTER + 20
@@ -127,6 +128,26 @@ def test_energy_errors_are_said_once():
     watch, s, tally, move = watch_of(3, energy_error=9e-7)
     tally.crossings[0] = 1
     assert watch(s, {}, tally, move, tuning=True) is None
+
+
+def test_indicators_that_flip_back_before_they_are_seen_have_moved():
+    """Crossings are counted since the first draw after tuning, whatever the kept draws show."""
+    watch, s, tally, move = watch_of(3)
+    tally.per_wall[:] = 7
+    found = []
+    for _ in range(DRAWS):
+        tally.crossings[0] = 2
+        tally.per_wall[:2] += 2
+        found.append(watch(s, {}, tally, move, tuning=False))
+    (message,) = [x.message for x in found if x is not None]
+    assert "1 of 3 indicators" in message
+    assert "x[2] stayed 0" in message
+
+
+def test_statistics_are_named_in_the_order_of_the_indicators():
+    """With several binary variables the order is the model's own."""
+    assert inclusion_names(["z", "a"]) == ["ehmc_inclusion_z", "ehmc_inclusion_a"]
+    assert inclusion_names(["z"]) == ["ehmc_inclusion"]
 
 
 def test_walls_that_bounds_block_are_named():
