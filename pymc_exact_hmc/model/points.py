@@ -11,7 +11,7 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 
 JITTER = 0.3
 """Standard deviation by which continuous variables are moved, on their unconstrained scale."""
-FARTHER = (0.3, 1.0, 1.0, 3.0, 3.0, 8.0)
+FARTHER = (0.3, 1.0, 3.0, 8.0)
 """The same, for conclusions about all settings: functions may be all but constant near one."""
 
 
@@ -56,5 +56,11 @@ def jittered(
 def spread(
     point: dict[str, np.ndarray], rng: np.random.Generator
 ) -> Iterator[dict[str, np.ndarray]]:
-    """Return settings of the continuous variables, near and far."""
-    return (jittered(point, rng, by=by) for by in FARTHER)
+    """Return settings of the continuous variables, near and far, on both sides of the point."""
+    for by in FARTHER:
+        setting = jittered(point, rng, by=by)
+        yield setting
+        yield {
+            name: 2 * value - setting[name] if value.dtype.kind == "f" else value
+            for name, value in point.items()
+        }

@@ -132,7 +132,7 @@ REFUSED = {
         pm.Poisson("k", 1.0) > 5, pm.math.invprobit(eta), pm.math.sigmoid(eta)
     ),
     "guesses smoothly later": lambda eta: (
-        pm.math.sigmoid(eta) * (1 - 0.4 * pm.math.sigmoid(60 * pm.Normal("c", -2.0)))
+        pm.math.sigmoid(eta) * (1 - 0.4 * pm.math.sigmoid(60 * pm.Laplace("c", -2.0, 1.0)))
     ),
     "guesses later": lambda eta: pm.math.sigmoid(eta) ** (1 + pt.clip(pm.Normal("c", -5), 0, 1)),
 }

@@ -74,9 +74,9 @@ def ordered():
     return model
 
 
-def spins():
+def spins(*, random=True):
     with pm.Model() as model:
-        beta = pm.LogNormal("beta", 0.0, 0.3)
+        beta = pm.LogNormal("beta", 0.0, 0.3) if random else 0.7
         s = pm.Bernoulli("s", 0.4, shape=5)
         pm.Potential("pairs", beta * (s[1:] * s[:-1]).sum())
     return model
@@ -92,6 +92,7 @@ MODELS = {
     "general": general,
     "ordered": ordered,
     "spins": spins,
+    "no others": lambda: spins(random=False),
 }
 TAKEN = {"gamma", "w", "s"}
 

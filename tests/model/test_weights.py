@@ -247,13 +247,22 @@ def test_bounds_hold_for_weights_that_are_off_too():
         np.testing.assert_array_equal(coefficients[high], 0.5)
 
 
+def test_a_scale_that_is_another_parameter_too_is_left():
+    """The tilt of an asymmetric Laplace is in units of its scale."""
+    with pm.Model() as model:
+        g, w = gates_and_weights()
+        b = pm.HalfNormal("b")
+        pm.AsymmetricLaplace("y", kappa=1.4, mu=X @ (g * w), b=b, observed=Y)
+    assert "b (it enters y not only as its noise scale" in str(explain(model))
+
+
 def test_scales_of_rows_are_no_units_of_weights():
     """Also where there are as many rows as weights."""
 
     def make():
         g, w = gates_and_weights()
         rows = pm.LogNormal("rows", shape=D)
-        pm.Normal("y", (X[:D] @ (g * w)) * rows, 1.0, observed=Y[:D])
+        pm.Normal("y", pt.dot(X[:D], g * w) * rows, 1.0, observed=Y[:D])
 
     _, (found, _), _ = recognised(make)
     assert not found.units

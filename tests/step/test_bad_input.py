@@ -215,7 +215,7 @@ def test_responses_that_changed_are_noticed():
     """As below, where the data are what was observed."""
     with pm.Model() as model:
         y = pm.Data("y_data", np.zeros(3))
-        pm.Normal("y", pm.Bernoulli("s", 0.5, shape=3), 1.0, observed=y)
+        pm.Normal("y", pm.Bernoulli("s", 0.5, shape=3), 1.0, observed=y, shape=3)
         step = ExactBinaryHMC()
         pm.set_data({"y_data": np.ones(3)})
     with pytest.raises(SamplingError, match="data of the model have changed"):
@@ -226,7 +226,8 @@ def test_pairs_that_are_forbidden_stay_so():
     """Walls between two indicators leave no trace in caches, however often they are met."""
     with pm.Model() as model:
         s, beta = pm.Bernoulli("s", 0.5, shape=4), pm.Normal("beta")
-        pm.Potential("apart", pt.switch(s[1:] * s[:-1] > 0, -np.inf, beta * s[1:]).sum())
+        pm.Potential("apart", pt.switch(s[1:] * s[:-1] > 0, -np.inf, 0.0).sum())
+        pm.Potential("field", beta * s.sum())
         step = ExactBinaryHMC([s])
     step.set_rng(np.random.default_rng(3))
     point, visited = model.initial_point(), set()

@@ -89,7 +89,7 @@ def test_latents_are_drawn_where_a_jump_has_led(monkeypatch):
     """Given the state before it they would be those of another."""
     with pm.Model() as model:
         gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D)
-        pm.Bernoulli("y", logit_p=X @ (gamma * w), observed=BINARY)
+        pm.Bernoulli("y", logit_p=X @ (gamma * w), observed=(Y > 0).astype(int))
         move = ExactBinaryHMC()._move
     seen = []
 

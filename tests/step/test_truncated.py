@@ -389,7 +389,9 @@ def test_trials_decide_between_flights_and_sweeps():
     assert plans[0.99]["flights"] == 1
     with model:
         step = ExactBinaryHMC(travel_time=1.0)
+        several = ExactBinaryHMC(trajectories=3)
     np.testing.assert_array_equal(step.plan, [1.0, 1.0, 1.0, 0, 1])
+    assert several.plan.size == 0  # which is not yet made, but will be
 
 
 def test_effective_draws_of_a_trial():

@@ -144,6 +144,15 @@ def test_indicators_that_flip_back_before_they_are_seen_have_moved():
     assert "x[2] stayed 0" in message
 
 
+def test_every_chain_is_told_what_another_was_told():
+    """Chains of one process share the watch."""
+    watch, s, tally, move = watch_of(3, energy_error=2e-6)
+    tally.crossings[0] = 1
+    for _ in range(2):
+        watch.start(None)
+        assert "energy error of x" in watch(s, {}, tally, move, tuning=True).message
+
+
 def test_statistics_are_named_in_the_order_of_the_indicators():
     """With several binary variables the order is the model's own."""
     assert inclusion_names(["z", "a"]) == ["ehmc_inclusion_z", "ehmc_inclusion_a"]
