@@ -106,9 +106,11 @@ def sample(
         data.exact = ExactBinaryHMC([world.model[name] for name in world.taken])
         # Last, because the exact step refuses to begin with other data than it was made of.
         step = [data.exact, data]
+        taken = {*data.exact.vars, *data.vars}
+        nuts = {"target_accept": 0.95} if taken < set(world.model.value_vars) else None
         idata = pm.sample(
             draws, tune=tune, chains=1, cores=1, step=step, random_seed=seed, progressbar=False,
-            compute_convergence_checks=False, nuts={"target_accept": 0.95},
+            compute_convergence_checks=False, **({} if nuts is None else {"nuts": nuts}),
         )  # fmt: skip
     return {
         name: np.asarray(idata.posterior[name])[0]
