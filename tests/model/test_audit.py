@@ -352,3 +352,17 @@ def test_data_far_from_zero_are_no_reason_to_stop():
         step = ExactBinaryHMC([model[x] for x in taken], model=model)
         step.set_rng(np.random.default_rng(3))
         walk(step, model, draws=40)
+
+
+def test_rewrites_that_are_wrong_are_no_fault_of_the_recogniser():
+    """PyTensor forgets this switch where it rewrites; as it stands the graph has it."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.4, shape=3)
+        w = pm.Normal("w", shape=3)
+        mean = X @ (gamma * w) + pt.switch(w[0] > 1.0, 1.0, 0.0)
+        pm.Normal("y", mean, 0.8, observed=Y)
+    step = ExactBinaryHMC([gamma], model=model)
+    step.set_rng(np.random.default_rng(3))
+    point, _ = step.step(model.initial_point())
+    for _ in range(7):
+        point, _ = step.step(point | {"w": np.array([2.0, 0.5, -1.0])})
