@@ -144,7 +144,8 @@ class Audit:
                 continue
             # PyTensor's rewrites are sometimes wrong: the graph as it stands has the last word.
             literal, literal_now = self._literal_terms(state), self._literal_terms(now)
-            if not _agree(mine, own_now, literal, literal_now):
+            defined = np.isfinite(literal_now).all() and not np.isnan(literal).any()
+            if not defined or not _agree(mine, own_now, literal, literal_now):
                 changed = [self._names[k] for k in np.flatnonzero(terms != model_now)]
                 raise SamplingError(_sentence(calls + 1, changed))
 
