@@ -110,8 +110,8 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
     if wanted and options.kernel in (None, *KERNELS):
         weights, gaussian, fence, reasons = gated_weights(model, layout, point, options, among)
     if wanted and weights is None and options.kernel in (None, "general"):
-        general, more = general_weights(model, layout, point, options, among)
-        reasons = more | reasons
+        general, more, declined = general_weights(model, layout, point, options, among)
+        reasons = more | reasons | declined
     hyper = None
     if wanted and options.kernel != "binary":
         # Constraints cut the slabs of all weights at once: none can be integrated out, and

@@ -91,23 +91,30 @@ def general_weights(
     point: Point,
     options: Options,
     among: list[Any] | None,
-) -> tuple[General | None, dict[str, str]]:
-    """Recognise weights that are Gaussian given the indicators in other ways than gated ones."""
+) -> tuple[General | None, dict[str, str], dict[str, str]]:
+    """Recognise weights that are Gaussian given the indicators in other ways than gated ones.
+
+    Also return why others are not, and why those that are were declined.
+    """
     switched = recognise_switched(model, layout, point, among=among)
     if switched is not None:
-        return switched, {}
+        return switched, {}, {}
     if options.augmentation != "gaussian":
-        return None, {}
+        return None, {}, {}
     general, reasons = recognise_general(model, layout, point, among=among)
     if general is None or options.kernel == "general" or among:
-        return general, reasons
+        return general, reasons, {}
     d, n = layout[-1].stop, general.weights[-1].stop
     if d > MOST_INDICATORS_PER_WEIGHT * n:
-        return None, {}
+        many = (
+            "so many indicators share it that they are moved with it given; kernel='general' "
+            "integrates it out"
+        )
+        return None, {}, dict.fromkeys((w.name for w in general.weights), many)
     if d * float(n) ** 3 > MOST_GENERAL_WORK:
         costly = "kernel='general' would integrate it out, at a high cost per draw"
-        return None, {w.name: costly for w in general.weights}
-    return general, reasons
+        return None, {}, dict.fromkeys((w.name for w in general.weights), costly)
+    return general, reasons, {}
 
 
 def mismatch(names: str) -> str:

@@ -61,6 +61,8 @@ def redraw(family, working, gate, s, w, on, stream, slopes, squares):
 @kernel
 def add_up(X, offset, label, relative, target, factor, slopes, squares):
     """r_c = Σ v_n t_n x_n and Σ v_n t_n², with t free of the offset."""
+    if not target.size:
+        return
     first, last = label[0], label[0]
     for n in range(target.size):
         first, last = min(first, label[n]), max(last, label[n])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -116,3 +116,8 @@ def evaluate_nodes(
         raise UnfollowableError(f"it could not be evaluated at the start: {error}") from error
     values.update(zip(wanted, results, strict=True))
     return values
+
+
+def some_values(weights: Sequence[Any]) -> dict[str, Array]:
+    """Return values of natural weights at which to look at graphs."""
+    return {w.value.name: np.full(w.shape, 0.5, w.value.type.dtype) for w in weights}

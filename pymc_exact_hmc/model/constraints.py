@@ -11,7 +11,7 @@ from pymc.model import Model
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from pymc_exact_hmc.model.analysis import UnfollowableError, analyse
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse, some_values
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.conditions import Margin, UnreadableError, read_conditions
 from pymc_exact_hmc.model.forms import other_inputs
@@ -137,7 +137,7 @@ def degrees_in(
     """Return the degrees in the weights that the graph proves, the indicators given."""
     d = layout[-1].stop if layout else 0
     shifted = [w._replace(start=w.start + d, stop=w.stop + d) for w in weights]
-    natural = {w.value.name: np.full(w.shape, 0.5) for w in weights}
+    natural = some_values(weights)
     parameters = {b.value for b in layout}
     unbounded = 1_000
     try:

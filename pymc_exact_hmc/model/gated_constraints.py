@@ -17,16 +17,17 @@ from pymc.model import Model
 from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
-from pymc_exact_hmc.model.analysis import UnfollowableError, analyse, evaluate_nodes
+from pymc_exact_hmc.model.analysis import UnfollowableError, analyse, evaluate_nodes, some_values
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.constraints import Constraints, read_constraints
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.gates import GateTracker, Offset
 from pymc_exact_hmc.model.points import spread
+from pymc_exact_hmc.model.priors import why_not_weight
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.walls import Wall, Walls
-from pymc_exact_hmc.model.weights import WeightBlock, lay_out_weights, why_not_weight
+from pymc_exact_hmc.model.weights import WeightBlock, lay_out_weights
 from pymc_exact_hmc.weights.block import LAMBDA, LOWER, SOLE, START, UPPER, Block
 
 Tensor: TypeAlias = Variable[Any, Any]
@@ -40,7 +41,7 @@ def constraint_names(
     rvs = [
         rv
         for rv in model.free_RVs
-        if why_not_weight(model, rv) is None and (among is None or rv in among)
+        if why_not_weight(model, rv, point) is None and (among is None or rv in among)
     ]
     if not (rvs and model.potentials):
         return set()
@@ -146,7 +147,7 @@ def _is_gated(
     offsets = {b.value: Offset.VARIES for b in layout}
     offsets |= {w.value: Offset.ZERO for w in weights.weights}
     tracker = GateTracker(d, n, offsets)
-    natural = {w.value.name: np.full(w.shape, 0.5) for w in weights.weights}
+    natural = some_values(weights.weights)
     closed = {b.value.name: np.zeros(b.shape, point[b.name].dtype) for b in layout}
     try:
         known = analyse(

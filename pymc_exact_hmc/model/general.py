@@ -117,7 +117,8 @@ def _lay_out(model: Model, rvs: list[Tensor], point: Point) -> list[GaussianVari
 def _factors(model: Model, weights: list[GaussianVariable]) -> list[Factor]:
     values = {w.value for w in weights}
     variables = [*model.basic_RVs, *model.potentials]
-    logps = factor_logps(model, variables, jacobian=False)
+    # With the Jacobians, because the transform of another variable may depend on a weight.
+    logps = factor_logps(model, variables, jacobian=True)
     return [
         Factor(var.name, "", logp)
         for var, logp in zip(variables, logps, strict=True)
@@ -132,27 +133,38 @@ def _not_quadratic(
     point: Point,
 ) -> tuple[str, set[str]] | None:
     """Return a factor that is not quadratic in the weights, with the weights to blame."""
-    d = layout[-1].stop
-    shifted = [GaussianVariable(w.name, w.value, w.shape, w.start + d, w.stop + d) for w in weights]
     for factor in factors:
         inside = set(ancestors([factor.logp]))
-        blamed = {w.name for w in weights if w.value in inside}
-        try:
-            known = analyse(
-                [factor.logp],
-                (*layout, *shifted),
-                point,
-                parameters={binary.value for binary in layout},
-            ).get(factor.logp)
-        except UnfollowableError:
-            known = None
-        if known is None:
-            return factor.name, blamed
-        if known.degree > 2 or not known.shaped:
-            own = {factor.name} & blamed
-            # What enters the prior of a weight other than linearly is a parameter of it.
-            return factor.name, (blamed - own) or blamed
+        members = [w for w in weights if w.value in inside]
+        if _is_quadratic(factor, layout, members, point):
+            continue
+        alone = {w.name for w in members if not _is_quadratic(factor, layout, [w], point)}
+        blamed = alone or {w.name for w in members}
+        # What enters the prior of a weight other than linearly is a parameter of it.
+        return factor.name, (blamed - {factor.name}) or blamed
     return None
+
+
+def _is_quadratic(
+    factor: Factor,
+    layout: tuple[BinaryVariable, ...],
+    weights: list[GaussianVariable],
+    point: Point,
+) -> bool:
+    """Return whether the graph proves that a factor is quadratic in weights, the rest given."""
+    d, start = layout[-1].stop, 0
+    placed = []
+    for w in weights:
+        stop = start + w.stop - w.start
+        placed.append(GaussianVariable(w.name, w.value, w.shape, d + start, d + stop))
+        start = stop
+    indicators = {binary.value for binary in layout}
+    try:
+        found = analyse([factor.logp], (*layout, *placed), point, parameters=indicators)
+    except UnfollowableError:
+        return False
+    known = found.get(factor.logp)
+    return known is not None and known.degree <= 2 and known.shaped
 
 
 def _meets_indicators(
@@ -187,7 +199,7 @@ class GeneralGaussian:
         slope = pt.grad(total, w)
         curvature = -jacobian(slope, w, vectorize=True)
         self._layout, self._w, self._total = layout, w, total
-        at_zero = clone_replace([total, slope, curvature], {w: pt.zeros(self.n)})
+        at_zero = clone_replace([total, slope, curvature], {w: pt.zeros(self.n, "float64")})
         outputs, s = on_flat_s(at_zero, layout, relaxed=False)
         others = list(dict.fromkeys(v for o in outputs for v in other_inputs(o, {s})))
         self.names = [v.name for v in others]

@@ -18,6 +18,7 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Given, Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.points import spread
+from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.weights import Predictor, WeightVariable
 
@@ -53,7 +54,8 @@ class LikelihoodRows:
     ):
         self.name, self.multivariate = predictor.name, predictor.multivariate
         self._mean, self._gate = _Mean(predictor, layout, weights), gate
-        offset = clone_replace(self._mean.at_ones, {self._mean.w: pt.zeros(weights[-1].stop)})
+        zero = pt.zeros(weights[-1].stop, "float64")
+        offset = clone_replace(self._mean.at_ones, {self._mean.w: zero})
         self._target = Given([offset, predictor.observed.astype("float64").ravel()], point)
         scale = predictor.scale.astype("float64")
         if not predictor.multivariate and not all(scale.type.broadcastable):
@@ -87,7 +89,9 @@ class LikelihoodRows:
             return True
         base = self._base
         return all(
-            np.allclose(scale * (base.flat[0] / scale.flat[0]), base, rtol=1e-9, atol=0.0)
+            np.allclose(
+                scale * (base.flat[0] / scale.flat[0]), base, rtol=at_least_rounding(1e-9), atol=0.0
+            )
             for scale in self._scales_elsewhere(point, 20131214)
         )
 
@@ -147,7 +151,8 @@ class LikelihoodRows:
 
     def _refuse_open_gates(self, point: Point) -> None:
         """Refuse weights that other variables let through closed gates, unlike at the start."""
-        if self.gate_error(point, np.random.default_rng(20131221)) > GATE_TOLERANCE:
+        error = self.gate_error(point, np.random.default_rng(20131221))
+        if error > at_least_rounding(GATE_TOLERANCE):
             raise SamplingError(
                 f"The predictor of {self.name} depends on indicators in another way than at the "
                 "start, because of other variables in it. Use kernel='binary', which takes the "
@@ -162,11 +167,11 @@ class LikelihoodRows:
     def is_gated(self, point: Point) -> bool:
         """Return whether the predictor is offset + X(s∘w), at all settings of other variables."""
         rng = np.random.default_rng(20131211)
-        if not self.gate_error(point, rng) <= GATE_TOLERANCE:
+        if not self.gate_error(point, rng) <= at_least_rounding(GATE_TOLERANCE):
             return False
         for setting in spread(point, rng) if self._mean.random else ():
             try:
-                if self.gate_error(setting, rng) > GATE_TOLERANCE:
+                if self.gate_error(setting, rng) > at_least_rounding(GATE_TOLERANCE):
                     return False
             except (ArithmeticError, ValueError):  # a setting that the model itself refuses
                 continue

@@ -27,6 +27,7 @@ from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.points import spread
+from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.smoothness import is_smooth
 
 Tensor: TypeAlias = Variable[Any, Any]
@@ -37,6 +38,7 @@ NEAR = 5.0
 """Offsets of a predictor up to which its slope is compared at other settings."""
 STEPS = 60
 RELATIVE, ABSOLUTE = 1e-6, 4e-16
+PROBIT_OF_COUNTS = "is Φ of a predictor, of counts: latent variables are known for 0 and 1 alone"
 NO_LINK = "is neither the logistic function nor Φ of a predictor that is affine in the weights"
 
 
@@ -125,18 +127,21 @@ def _slope(
             slopes.append(2.0 * np.ravel(slope))
             told.append(setting)
     every = np.concatenate(slopes)
-    if not np.isfinite(every).all() or np.ptp(every) > 1e-8 or abs(every[0]) < 1e-8:
+    if not every.size:
+        return 1.0  # without rows any link is right
+    least = at_least_rounding(1e-8)
+    if not np.isfinite(every).all() or np.ptp(every) > least or abs(every[0]) < least:
         return None
     beta = float(np.median(every))
     # Whole numbers and their roots are what people write.
     square = round(beta * beta)
-    if square and abs(beta * beta - square) < 1e-10:
+    if square and abs(beta * beta - square) < at_least_rounding(1e-10):
         beta = float(np.copysign(np.sqrt(square), beta))
     steps = np.geomspace(1e-3, far, STEPS)
     grid = np.concatenate([-steps, [0.0], steps]) / abs(beta)
     for setting in told:
         alpha = inverse(probability(setting, np.zeros(shape)))
-        if kind == "probit" and not np.allclose(alpha, 0.0, atol=1e-12):
+        if kind == "probit" and not np.allclose(alpha, 0.0, atol=at_least_rounding(1e-12)):
             return None
         for _ in range(8):
             x = rng.permutation(np.resize(rng.permutation(grid), max(int(np.prod(shape)), 1)))
@@ -154,9 +159,10 @@ def _slope(
 def _agrees(p: Vector, function: Callable[[Any], Any], eta: Vector) -> bool:
     """Compare p and 1 − p, relative to themselves as far as 1 − p can tell."""
     low, high = function(eta), function(-eta)
+    relative, absolute = at_least_rounding(RELATIVE), at_least_rounding(ABSOLUTE)
     return bool(
-        (np.abs(p - low) <= RELATIVE * low + ABSOLUTE).all()
-        and (np.abs((1.0 - p) - high) <= RELATIVE * high + ABSOLUTE).all()
+        (np.abs(p - low) <= relative * low + absolute).all()
+        and (np.abs((1.0 - p) - high) <= relative * high + absolute).all()
     )
 
 
@@ -173,7 +179,8 @@ def _predictor(
     """Return α + β·cut."""
     eta = cut if slope == 1.0 else slope * cut
     at_zero = [logit(probability(setting, np.zeros(shape))) for setting in settings]
-    if kind == "probit" or all(np.allclose(a, 0.0, atol=1e-12) for a in at_zero):
+    least = at_least_rounding(1e-12)
+    if kind == "probit" or all(np.allclose(a, 0.0, atol=least) for a in at_zero):
         return eta
     p = clone_replace(of_x, {x: pt.zeros_like(cut)})
     if not other_inputs(p, set()):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from pymc.logprob.transforms import IntervalTransform
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 
@@ -34,9 +33,11 @@ def variables_in(model: Model, expressions: list[Tensor]) -> set[Tensor]:
 
 
 def bounding_variables(model: Model, rv: Tensor) -> set[Tensor]:
-    """Return the random variables in the bounds between which a value variable is stretched."""
+    """Return the random variables that a variable depends on while its value variable is held.
+
+    Such as those in the bounds between which an interval transform stretches it.
+    """
     transform = model.rvs_to_transforms.get(rv)
-    if not isinstance(transform, IntervalTransform):
+    if transform is None:
         return set()
-    bounds = transform.args_fn(*rv.owner.inputs)
-    return variables_in(model, [x for x in bounds if isinstance(x, Variable)])
+    return variables_in(model, [transform.backward(model.rvs_to_values[rv], *rv.owner.inputs)])

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, TypeAlias
 
-from pytensor.graph.basic import Apply, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.graph.traversal import toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
 from pytensor.scalar import math as special
 from pytensor.tensor.basic import AllocDiag
 from pytensor.tensor.blockwise import Blockwise
-from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.math import Dot, Prod, Sum
 from pytensor.tensor.shape import Shape, Shape_i
@@ -36,6 +36,11 @@ ENTRYWISE = (
     *(special.Sigmoid, special.Softplus, special.Log1mexp),
     *(special.Erf, special.Erfc, special.Erfcx, special.Erfinv, special.Erfcinv, special.GammaLn),
 )
+NEVER_NEGATIVE = (scalar.Exp, scalar.Sqr, scalar.Sqrt, special.Sigmoid, special.Softplus)
+POSITIVE_LAWS = {
+    *("HalfNormalRV", "HalfCauchyRV", "HalfStudentTRV", "ExponentialRV", "GammaRV", "BetaRV"),
+    *("InvGammaRV", "LogNormalRV", "WeibullBetaRV", "HalfFlatRV"),
+}
 WHOLE = (Sum, Prod, Dot, CumOp, Softmax, LogSoftmax, AllocDiag, CheckAndRaise)
 ALGEBRA = {"Cholesky", "CholeskySolve", "Det", "MatrixInverse", "Solve", "SolveTriangular"}
 """By name: these are in other places in every generation of PyTensor."""
@@ -70,6 +75,8 @@ def _is_analytic(node: Apply[Any], inputs: list[int]) -> bool:
             return 0 not in inputs
         if isinstance(operation, scalar.Cast):
             return bool(node.outputs[0].type.dtype.startswith("float"))
+        if _is_root(operation, node) and _has_edge(node.inputs[0]):
+            return False
         return isinstance(operation, ENTRYWISE)
     if isinstance(op, WHOLE) or type(op).__name__ in ALGEBRA:
         return True
@@ -78,3 +85,52 @@ def _is_analytic(node: Apply[Any], inputs: list[int]) -> bool:
     if isinstance(op, INSERTING):
         return max(inputs) <= 1
     return isinstance(op, MOVES) and inputs == [0]
+
+
+def _is_root(operation: Any, node: Apply[Any]) -> bool:
+    """Return whether an operation is singular at 0."""
+    if isinstance(operation, scalar.Pow):
+        exponent = _entries(node.inputs[1])
+        return not (isinstance(exponent, Constant) and bool((exponent.data % 1 == 0).all()))
+    return isinstance(operation, scalar.Sqrt | scalar.Log | scalar.Log2 | scalar.Log10)
+
+
+def _has_edge(tensor: Tensor) -> bool:
+    """Return whether a root of a tensor is one of a square: √x² = |x| is not analytic."""
+    operation, inputs = _entrywise(tensor)
+    if isinstance(operation, scalar.Mul):
+        squared = [x for x in inputs if inputs.count(x) > 1]
+        return not all(map(_keeps_sign, squared)) or any(map(_has_edge, inputs))
+    if isinstance(operation, scalar.TrueDiv):
+        return any(map(_has_edge, inputs))
+    return isinstance(operation, scalar.Sqr | scalar.Pow) and not _keeps_sign(inputs[0])
+
+
+def _keeps_sign(tensor: Tensor) -> bool:
+    """Return whether a tensor is never negative, as far as its last operations show."""
+    operation, inputs = _entrywise(tensor)
+    if operation is None:
+        entries = _entries(tensor)
+        return isinstance(entries, Constant) and bool((entries.data >= 0).all())
+    if isinstance(operation, scalar.Add | scalar.Mul | scalar.TrueDiv):
+        return all(map(_keeps_sign, inputs))
+    if isinstance(operation, scalar.Sub):  # 1 − p, as between the bounds of an interval
+        one = _entries(inputs[0])
+        certain = isinstance(one, Constant) and bool((one.data >= 1).all())
+        return certain and isinstance(_entrywise(inputs[1])[0], special.Sigmoid)
+    return isinstance(operation, NEVER_NEGATIVE) or type(operation).__name__ in POSITIVE_LAWS
+
+
+def _entrywise(tensor: Tensor) -> tuple[Any, list[Tensor]]:
+    """Return the operation that gives the entries of a tensor, and what it is applied to."""
+    node = _entries(tensor).owner
+    if node is None:
+        return None, []
+    return (node.op.scalar_op if isinstance(node.op, Elemwise) else node.op), list(node.inputs)
+
+
+def _entries(tensor: Tensor) -> Tensor:
+    """Return a tensor before its axes were moved."""
+    while tensor.owner is not None and isinstance(tensor.owner.op, DimShuffle | CheckAndRaise):
+        tensor = tensor.owner.inputs[0]
+    return tensor

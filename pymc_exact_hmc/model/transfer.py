@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from pytensor.compile.ops import DeepCopyOp, ViewOp
+from pytensor.graph.basic import Constant
+from pytensor.graph.traversal import ancestors
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
 from pytensor.tensor import basic as tensor_basic
@@ -152,13 +154,14 @@ def _elementwise_degree(operation: Any, situation: Situation, positions: list[in
     degrees = [_of(situation, i).degree for i in positions]
     if max(degrees) == 0:  # a function of parameters alone
         return 0
+    if not is_exact(situation.node.outputs[0]):
+        return NOT_POLYNOMIAL
     if isinstance(
         operation, scalar.Add | scalar.Sub | scalar.Neg | scalar.Identity | scalar.Second
     ):
         return max(degrees)
     if isinstance(operation, scalar.Cast):
-        exact = operation.o_type.dtype.startswith("float")
-        return degrees[0] if exact else NOT_POLYNOMIAL
+        return degrees[0] if operation.o_type.dtype.startswith("float") else NOT_POLYNOMIAL
     if isinstance(operation, scalar.Mul):
         return min(sum(degrees), NOT_POLYNOMIAL)
     if isinstance(operation, scalar.Sqr):
@@ -173,15 +176,16 @@ def _elementwise_degree(operation: Any, situation: Situation, positions: list[in
     if isinstance(operation, scalar.Switch) and 0 in free:
         return max(degrees)
     if isinstance(operation, scalar.Pow) and positions == [0] and situation.data_only[1]:
-        return _power_degree(degrees[0], np.asarray(situation.values[1]))
+        return _power_degree(degrees[0], np.asarray(situation.values[1]), situation.node.inputs[1])
     return NOT_POLYNOMIAL
 
 
-def _power_degree(degree: int, exponents: Array) -> int:
+def _power_degree(degree: int, exponents: Array, written: Any) -> int:
     whole = np.all((exponents == np.round(exponents)) & (exponents >= 0))
     if not whole or exponents.size == 0:
         return NOT_POLYNOMIAL
-    if exponents.min() < 2 and exponents.min() < exponents.max():
+    seen = all(isinstance(v, Constant) for v in ancestors([written]) if v.owner is None)
+    if exponents.min() < 2 and not (seen and exponents.min() == exponents.max()):
         return NOT_POLYNOMIAL  # PyTensor's derivatives of 0⁰ and 0¹ are 0/0, unless it sees them
     return min(degree * int(exponents.max()), NOT_POLYNOMIAL)
 

@@ -112,7 +112,7 @@ class _Form:
             pieces[x.value] = pt.specify_shape(piece, x.value.type.shape) if x.shape else piece
         slope = pt.grad(clone_replace(total, pieces), w)
         curvature = -jacobian(slope, w, vectorize=True)
-        self._given = Given(clone_replace([slope, curvature], {w: pt.zeros(n)}), point)
+        self._given = Given(clone_replace([slope, curvature], {w: pt.zeros(n, "float64")}), point)
         self.names = self._given.names
         self._read = None if self.names else self._given(point)
 

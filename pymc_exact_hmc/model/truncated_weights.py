@@ -21,16 +21,12 @@ from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 from pytensor.tensor.random.basic import ExponentialRV, HalfNormalRV, MvNormalRV, NormalRV
 
+from pymc_exact_hmc.model.analysis import some_values
 from pymc_exact_hmc.model.constraints import Constraints, degrees_in, read_constraints
 from pymc_exact_hmc.model.factors import Factor
-from pymc_exact_hmc.model.parents import direct_parents
-from pymc_exact_hmc.model.weights import (
-    WeightVariable,
-    has_own_transform,
-    lay_out_weights,
-    on_natural_weights,
-    why_not_bounded,
-)
+from pymc_exact_hmc.model.parents import bounding_variables, direct_parents
+from pymc_exact_hmc.model.priors import has_own_transform, why_not_bounded
+from pymc_exact_hmc.model.weights import WeightVariable, lay_out_weights, on_natural_weights
 
 Tensor: TypeAlias = Variable[Any, Any]
 Point = dict[str, np.ndarray]
@@ -55,14 +51,14 @@ class TruncatedBlock:
         return [w for w in self.weights if isinstance(w.rv.owner.op, BOUNDED)]
 
 
-def why_not_gaussian(model: Model, rv: Tensor) -> str | None:
+def why_not_gaussian(model: Model, rv: Tensor, point: Point) -> str | None:
     """Return why a free variable cannot be a weight by its own prior, or None if it can."""
     op = rv.owner.op if rv.owner is not None else None
     if not isinstance(op, (NormalRV, MvNormalRV, *BOUNDED)):
         return "its prior is not Gaussian, truncated Gaussian or exponential"
     transform = model.rvs_to_transforms.get(rv)
     if transform is None or has_own_transform(op, transform):
-        return why_not_bounded(model, rv)
+        return why_not_bounded(model, rv, point)
     if isinstance(transform, Ordered) and isinstance(op, NormalRV | MvNormalRV):
         return None
     return f"its transform {type(transform).__name__} is not one that is known"
@@ -91,7 +87,7 @@ def recognise_truncated(
     search = _Search(model, point)
     rvs = []
     for rv in model.free_RVs:
-        reason = why_not_gaussian(model, rv)
+        reason = why_not_gaussian(model, rv, point)
         if among is not None and rv not in among:
             reason = "it is not among the variables given"
         if reason is None:
@@ -116,6 +112,11 @@ def _shrink(search: _Search, rvs: list[Tensor]) -> TruncatedBlock | None:
             if isinstance(rv.owner.op, BOUNDED):
                 inside = direct_parents(model, rv) & set(rvs)
                 rvs = search.drop(rvs, inside, f"it is a parameter of the prior of {rv.name}")
+        for rv in model.free_RVs:
+            moved = bounding_variables(model, rv) & set(rvs)
+            rvs = search.drop(rvs, moved, f"{rv.name} moves with it while its transform is held")
+        if not rvs:
+            break
         weights = lay_out_weights(rvs, model, point, 0)
         constraints = read_constraints(model, weights, point)
         factors = _factors(model, weights, constraints.names)
@@ -175,7 +176,7 @@ def _to_drop(
             reason = (
                 f"it enters {factor.name}, which is not a constraint that can be read: {unread}"
             )
-        others = {w.value.name: np.full(w.shape, 0.5) for w in weights}
+        others = some_values(weights)
         alone = [
             w for w in members if degrees_in([factor.logp], [_first(w)], (), point | others)[0] > 2
         ]

@@ -20,7 +20,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import Dot, Sum
 from pytensor.tensor.shape import Reshape, SpecifyShape
 
-from pymc_exact_hmc.model.analysis import evaluate_nodes
+from pymc_exact_hmc.model.analysis import evaluate_nodes, some_values
 from pymc_exact_hmc.model.forms import other_inputs
 
 Tensor: TypeAlias = Variable[Any, Any]
@@ -44,7 +44,7 @@ def pull_units(
     indicators.
     """
     nodes = list(toposort([mean]))
-    natural = {w.value.name: np.full(w.shape, 0.5) for w in weights}
+    natural = some_values(weights)
     walk = _Walk(mean, unknowns, nodes, evaluate_nodes(nodes, point | natural))
     units: dict[str, Tensor] = {}
     for w in weights:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from pytensor import config
 
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.energies import energy_drop
@@ -13,15 +12,13 @@ from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Evaluator, Point
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.recognise import Block
+from pymc_exact_hmc.model.rounding import rounding
 
 FLIPS = 24
 """Single flips that are compared with the model, at each setting of the other variables."""
 SHARES = (0.5, 0.5, 0.5, 0.1, 0.9, 0.02, 0.98)
 """Shares of ones in random states whose log-densities are compared: all indicators at once."""
 
-
-ROUNDING = {"float64": 1e-10, "float32": 1e-6, "float16": 1e-3}
-"""Share of the sizes of log-densities, by PyTensor's ``floatX``, that rounding may change."""
 
 ModelTerms = Callable[[np.ndarray, Point], Sequence[np.ndarray]]
 """The log-density of each factor at s and at a setting of the other variables."""
@@ -121,7 +118,7 @@ def close(own: float, model: float, size: np.ndarray) -> bool:
     if np.isinf(own) or np.isinf(model):
         return own == model
     # PyMC keeps some parameters given as Python numbers in single precision.
-    tolerance = 1e-6 * (1.0 + abs(own) + abs(model)) + ROUNDING[config.floatX] * np.abs(size).sum()
+    tolerance = 1e-6 * (1.0 + abs(own) + abs(model)) + rounding() * np.abs(size).sum()
     return bool(abs(own - model) <= tolerance)
 
 

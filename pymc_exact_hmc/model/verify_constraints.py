@@ -10,6 +10,7 @@ from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
 from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import read_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
 from pymc_exact_hmc.model.verify import close
 from pymc_exact_hmc.model.verify_weights import inside
@@ -46,7 +47,9 @@ def verify_truncated(model: Model, gaussian: TruncatedGaussian, point: Point) ->
             w = read_weights(trial, gaussian.placed, *gaussian.bounds)
             results = evaluate(np.zeros(0, np.int8), trial)
             read = np.concatenate(results[len(variables) :])
-            if not np.allclose(read, w, rtol=1e-9, atol=1e-12):
+            if not np.allclose(
+                read, w, rtol=at_least_rounding(1e-9), atol=at_least_rounding(1e-12)
+            ):
                 return "the transform of " + ", ".join(x.name for x in block.weights)
             potentials = np.asarray(results[len(names) : len(variables)], dtype=float)
             walls = gaussian.walls

@@ -19,6 +19,7 @@ from pymc_exact_hmc.model.latents import LatentRows
 from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.verify_weights import inside
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock
@@ -86,7 +87,9 @@ def verify_likelihoods(
             w = read_weights(trial, placed, lower, upper)
             results = evaluate(s, trial)
             read = np.concatenate(results[len(names) + len(priors) :])
-            if not np.allclose(read, w, rtol=1e-9, atol=1e-12):
+            if not np.allclose(
+                read, w, rtol=at_least_rounding(1e-9), atol=at_least_rounding(1e-12)
+            ):
                 return "the transform of " + ", ".join(x.name for x in weights.weights)
             scaled = coefficients.units * w
             for k in range(len(names)):
@@ -105,7 +108,11 @@ def verify_likelihoods(
 
 def _refuse_undefined(names: list[str], rows: list[list[Vector]]) -> None:
     """Refuse likelihoods of which nothing could be compared."""
-    bad = [name for name, compared in zip(names, rows, strict=True) if np.isnan(compared).all()]
+    bad = [
+        name
+        for name, compared in zip(names, rows, strict=True)
+        if np.size(compared) and np.isnan(compared).all()
+    ]
     if bad:
         raise ValueError(
             f"The log-density of {', '.join(bad)} is not finite, whatever the weights are, or its "

@@ -11,6 +11,7 @@ from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Point
 from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.verify import close
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.model.weights import WeightBlock
@@ -73,7 +74,12 @@ def verify_weights(
             w = read_weights(trial, placed, lower, upper)
             results = evaluate(s, trial)
             values = np.asarray(results[: len(names)], dtype=float)
-            if not np.allclose(np.concatenate(results[len(names) :]), w, rtol=1e-9, atol=1e-12):
+            if not np.allclose(
+                np.concatenate(results[len(names) :]),
+                w,
+                rtol=at_least_rounding(1e-9),
+                atol=at_least_rounding(1e-12),
+            ):
                 return "the transform of " + ", ".join(x.name for x in weights.weights)
             own = log_gaussian(coefficients.block, coefficients.scale, s, coefficients.units * w)
             total = float(values.sum())

@@ -102,12 +102,12 @@ class Walls:
         for x in weights:
             piece = w[x.start : x.stop].reshape(x.shape).astype(x.value.type.dtype)
             pieces[x.value] = pt.specify_shape(piece, x.value.type.shape) if x.shape else piece
-        zero = {w: pt.zeros(self.n)}
+        zero = {w: pt.zeros(self.n, "float64")}
         outputs = []
         for wall in walls:
             value = clone_replace(wall.value.astype("float64").ravel(), pieces)
             slope = jacobian(value, w, vectorize=True)
-            curvature = pt.zeros((0, self.n, self.n))
+            curvature = pt.zeros((0, self.n, self.n), "float64")
             if wall.degree > 1:
                 curvature = jacobian(slope.ravel(), w, vectorize=True)
                 curvature = 0.5 * curvature.reshape((-1, self.n, self.n))

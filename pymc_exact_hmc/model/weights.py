@@ -13,32 +13,32 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from pymc.distributions.continuous import FlatRV, HalfFlatRV, TruncatedNormalRV
-from pymc.logprob.transforms import IntervalTransform, LogTransform
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor.random.basic import (
-    ExponentialRV,
-    HalfNormalRV,
-    MvNormalRV,
-    NormalRV,
-)
+from pytensor.tensor.random.basic import ExponentialRV, HalfNormalRV, MvNormalRV
 
-from pymc_exact_hmc.model.analysis import UnfollowableError, analyse, evaluate_nodes
+from pymc_exact_hmc.model.analysis import (
+    UnfollowableError,
+    analyse,
+    evaluate_nodes,
+    some_values,
+)
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.dependence import Dependence
 from pymc_exact_hmc.model.families import latent_parameters, split_likelihood
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.gates import GateTracker, Offset
-from pymc_exact_hmc.model.links import NO_LINK, find_link
+from pymc_exact_hmc.model.links import NO_LINK, PROBIT_OF_COUNTS, find_link
 from pymc_exact_hmc.model.parents import bounding_variables, direct_parents, variables_in
+from pymc_exact_hmc.model.priors import why_not_weight
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.units import pull_units, same_units
 
 Tensor: TypeAlias = Variable[Any, Any]
-PRIORS = (NormalRV, HalfNormalRV, TruncatedNormalRV, ExponentialRV)
+MOST_TRIED = 64
+"""Variables of one predictor that are tried one by one, each of which takes a walk of its graph."""
 
 
 class WeightVariable(NamedTuple):
@@ -126,42 +126,6 @@ class Search:
         return [rv for rv in rvs if rv not in gone]
 
 
-def why_not_weight(model: Model, rv: Tensor) -> str | None:
-    """Return why a free variable cannot be a weight by its own prior, or None if it can."""
-    op = rv.owner.op if rv.owner is not None else None
-    if isinstance(op, FlatRV | HalfFlatRV):
-        return "its flat prior says nothing while it is off: give it a proper one"
-    if not isinstance(op, PRIORS):
-        return "its prior is not Gaussian, truncated Gaussian or exponential"
-    transform = model.rvs_to_transforms.get(rv)
-    if transform is not None and not isinstance(transform, LogTransform | IntervalTransform):
-        return f"its transform {type(transform).__name__} is not a bound on each entry"
-    if transform is not None and not has_own_transform(op, transform):
-        # Such a transform cuts the prior, at bounds that are not those of the distribution.
-        return f"its transform {type(transform).__name__} is not that of its prior"
-    return why_not_bounded(model, rv)
-
-
-def why_not_bounded(model: Model, rv: Tensor) -> str | None:
-    """Return why the bounds of a prior cannot be followed, or None if they can.
-
-    Which bounds there are is settled at the start; finite ones must not come and go.
-    """
-    if not isinstance(rv.owner.op, TruncatedNormalRV):
-        return None
-    bounds = rv.owner.op.dist_params(rv.owner)[2:]
-    if all(is_smooth(bound, variables_in(model, [bound])) for bound in bounds):
-        return None
-    return "its bounds depend on a discrete variable, or through a switch or a cut"
-
-
-def has_own_transform(op: Any, transform: Any) -> bool:
-    """Return whether a transform is the one that PyMC gives to a distribution by itself."""
-    if isinstance(transform, LogTransform):
-        return isinstance(op, HalfNormalRV | ExponentialRV)
-    return isinstance(transform, IntervalTransform) and isinstance(op, TruncatedNormalRV)
-
-
 def recognise_weights(
     model: Model,
     layout: tuple[BinaryVariable, ...],
@@ -178,7 +142,7 @@ def recognise_weights(
     indicators = {model.values_to_rvs[binary.value] for binary in layout}
     rvs = []
     for rv in model.free_RVs:
-        reason = why_not_weight(model, rv)
+        reason = why_not_weight(model, rv, point)
         if among is not None and rv not in among:
             reason = "it is not among the variables given"
         if reason is None:
@@ -228,7 +192,9 @@ def drop_other_factors(
             continue
         parts = split_likelihood(var) if var in search.model.basic_RVs else None
         observed = var in search.model.observed_RVs
-        if parts is None or not (parts.scheme == "gaussian" or observed):
+        # Missing data are read from a value variable, which must stand for them alone.
+        missing = not observed and not bounding_variables(search.model, var)
+        if parts is None or not (observed or (parts.scheme == "gaussian" and missing)):
             reason = f"it enters {var.name}, which is no likelihood that can be made Gaussian in it"
             rvs = search.drop(rvs, inside, reason)
             continue
@@ -257,8 +223,9 @@ def _resolve_gates(
     for likelihood in likelihoods:
         predictor, tracker, reason = make_predictor(search, likelihood, weights)
         if reason:
-            inside = _scales_among(weights, tracker.products) or entering[likelihood] & set(rvs)
-            rest = search.drop(rvs, inside, f"the predictor of {likelihood.name} {reason}")
+            inside = [rv for rv in rvs if rv in entering[likelihood]]
+            gone = _scales_among(weights, tracker.products) or _misfits(search, likelihood, inside)
+            rest = search.drop(rvs, gone, f"the predictor of {likelihood.name} {reason}")
             kept = [x for x in likelihoods if entering[x] & set(rest)]
             if not rest:
                 return None, search.reasons
@@ -328,6 +295,26 @@ def _scales_among(weights: list[WeightVariable], products: sp.csr_array) -> set[
     return {w.rv for w in multiplied if isinstance(w.rv.owner.op, HalfNormalRV | ExponentialRV)}
 
 
+def _misfits(search: Search, likelihood: Tensor, inside: list[Tensor]) -> set[Tensor]:
+    """Return those without which a predictor fits, such as b in exp(b); all if none is left.
+
+    The others are taken one by one, the largest first, with what is not yet taken as given.
+    """
+    if len(inside) > MOST_TRIED:
+        return set(inside)
+    d, fitting, left = search.layout[-1].stop, list[Tensor](), list[Tensor]()
+    sizes = {rv: search.point[search.model.rvs_to_values[rv].name].size for rv in inside}
+    waiting = sorted(inside, key=lambda rv: -sizes[rv])
+    # An intercept fits once the gated weights do: before, their sum changes with the indicators.
+    while waiting != left:
+        left, waiting = waiting, []
+        for rv in left:
+            tried = lay_out_weights([*fitting, rv], search.model, search.point, d)
+            fits = not make_predictor(search, likelihood, tried)[2]
+            (fitting if fits else waiting).append(rv)
+    return set(waiting) or set(inside)
+
+
 def _components_without_gates(
     weights: list[WeightVariable],
     likelihoods: list[Tensor],
@@ -381,8 +368,10 @@ def make_predictor(
         tracker, known, reason = _dependence(search, mean, weights)
         unknowns = {b.value for b in search.layout} | {w.value for w in weights}
         found = None if reason else find_link(mean, known, unknowns, _filled(search, weights))
-        if found is None or (found.kind == "probit" and parts.scheme != "bernoulli"):
+        if found is None:
             return predictor, tracker, reason or NO_LINK
+        if found.kind == "probit" and parts.scheme != "bernoulli":
+            return predictor, tracker, PROBIT_OF_COUNTS
         link, predictor = found.kind, predictor._replace(mean=found.predictor)
     scheme, parameters = latent_parameters(parts, link, observed)
     predictor = predictor._replace(scheme=scheme, parameters=parameters)
@@ -440,4 +429,4 @@ def _dependence(
 
 def _filled(search: Search, weights: list[WeightVariable]) -> dict[str, np.ndarray]:
     """Return the start, with natural weights."""
-    return search.point | {w.value.name: np.full(w.shape, 0.5) for w in weights}
+    return search.point | some_values(weights)

@@ -11,7 +11,7 @@ from .check import judge, judge_model, judge_step
 from .description import Description, describe, grammar
 from .shrink import shrink
 
-SAMPLE = (1003, 1005, 1006, 1007)
+SAMPLE = (1003, 1006, 1007)
 """Seeds of the models of the fast suite; ``python -m tests.fuzz`` goes through thousands."""
 
 
@@ -83,7 +83,7 @@ MISREAD = {
 
 @pytest.mark.parametrize(
     "name",
-    [n if n in ("slab", "bound") else pytest.param(n, marks=pytest.mark.slow) for n in MISREAD],
+    [n if n == "slab" else pytest.param(n, marks=pytest.mark.slow) for n in MISREAD],
 )
 def test_a_step_that_misreads_a_model_is_noticed(name):
     """The step of another model, which differs in one number, is not judged exact."""

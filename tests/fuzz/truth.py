@@ -80,9 +80,9 @@ class Density:
         with np.errstate(all="ignore"):
             try:
                 log_p = np.asarray(self._run(*arrays), float)
-            except ValueError:
-                # Masks that select another number of entries at each point have no batches, and
-                # one point whose parameters are refused spoils all.
+            except (ValueError, TypeError):
+                # Masks that select another number of entries at each point have no batches, nor
+                # has IfElse, and one point whose parameters are refused spoils all.
                 log_p = np.array([self._at(point) for point in zip(*arrays, strict=True)])
         log_p = np.broadcast_to(log_p, (len(s),))
         return np.where(np.isfinite(log_p), log_p, -np.inf)

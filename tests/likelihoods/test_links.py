@@ -55,6 +55,14 @@ def latent_of(model):
     return step, latent
 
 
+def test_counts_have_no_probit():
+    """Latents of Φ are known for one trial; the indicators are taken all the same."""
+    model = model_of(
+        lambda eta: pm.Binomial("y", TRIALS, pm.math.invprobit(eta), observed=SUCCESSES)
+    )
+    assert "w (the predictor of y is Φ of a predictor, of counts" in str(explain(model))
+
+
 @pytest.mark.parametrize("name", LOGIT)
 def test_every_spelling_of_log_odds(name):
     """The same exponents and the same design, up to the sign of a switched response."""

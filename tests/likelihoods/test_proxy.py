@@ -204,6 +204,22 @@ def test_a_jump_that_is_refused_leaves_nothing_behind():
     assert refused > 20
 
 
+def test_every_likelihood_counts_in_a_jump():
+    """log p(y, z | η) less what both proxies say of it."""
+    with pm.Model() as model:
+        beta = pm.Bernoulli("gamma", P, shape=D) * pm.Normal("w", shape=D)
+        pm.Bernoulli("y", logit_p=X @ beta, observed=BINARY)
+        pm.Binomial("z", TRIALS, pm.math.invlogit(X @ beta), observed=SUCCESSES)
+    step, s, w = learnt_step(model)
+    proxy = step._move.proxy
+    parts = zip(proxy.gaussian.latents, proxy.proxies, strict=True)
+    scratch = np.zeros(D, np.int64)
+    each = [excess(x.family, y, np.arange(D), s, w, scratch) for x, y in parts]
+    assert len(each) == 2
+    assert all(each)
+    assert proxy._total(s, w) == pytest.approx(sum(each), rel=1e-12)
+
+
 def test_new_slabs_are_noticed_by_the_proxy():
     """Jumps are those of a step that remembers nothing."""
     pair = [learnt_step(coupled()) for _ in range(2)]

@@ -63,3 +63,11 @@ def test_nothing_is_said_otherwise():
     ExactBinaryHMC(model=regression(SEPARATED))
     ExactBinaryHMC(model=regression(MIXED, intercept=lambda: pm.Flat("intercept")))
     ExactBinaryHMC(model=regression(MIXED, slab=lambda: pm.Normal("w", 0, 1000, shape=2)))
+
+
+def test_counts_between_none_and_all_separate_nothing():
+    """Both were seen in every row, whatever the predictors."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Flat("w", shape=2)
+        pm.Binomial("y", n=3, logit_p=pm.Flat("a") + X @ (gamma * w), observed=1 + SEPARATED)
+    assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["gamma"]

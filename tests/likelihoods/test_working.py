@@ -32,3 +32,15 @@ def test_sums_by_class():
         np.testing.assert_allclose(squares[c], (v * t * t)[mine].sum(), rtol=1e-12)
     assert (slopes[[0, 1, 4]] == 7.0).all()
     assert (squares[[0, 1, 4]] == 7.0).all()
+
+
+def test_sums_of_one_row_and_of_none():
+    """One row is its own sum; without rows there is nothing to add, nor to read."""
+    slopes, squares = np.full((2, 3), 7.0), np.full(2, 7.0)
+    nothing, no_label = np.zeros(0), np.zeros(0, np.int64)
+    add_up(np.zeros((0, 3)), nothing, no_label, nothing, nothing, nothing, slopes, squares)
+    assert (slopes == 7.0).all()
+    x, one = np.array([[1.0, -2.0, 0.5]]), np.ones(1)
+    add_up(x, 0.5 * one, np.array([1]), 2.0 * one, 2.0 * one, 3.0 * one, slopes, squares)
+    np.testing.assert_allclose(slopes[1], 9.0 * x[0])
+    assert squares.tolist() == [7.0, 13.5]

@@ -298,6 +298,32 @@ def test_draws_do_not_depend_on_the_audit(name, monkeypatch):
         assert np.array_equal(always[value], never[value])
 
 
+@pytest.mark.parametrize(("literal", "stops"), [(1.0, True), (np.nan, False)])
+def test_what_rewrites_make_undefined_is_asked_of_the_graph_itself(literal, stops, monkeypatch):
+    """PyTensor makes √x² not a number where x < 0: that must not count as agreement."""
+    model = spins()
+    step = make_step(model)
+    walk(step, model, draws=1)
+    true = Audit._terms
+    calls = []
+
+    def rewritten(audit, point):
+        calls.append(point)
+        return true(audit, point) + (np.nan if len(calls) > 1 else 0.0)
+
+    monkeypatch.setattr(Audit, "_terms", rewritten)
+    other = iter(100.0 * np.arange(100.0))
+    monkeypatch.setattr(
+        Audit, "_literal_terms", lambda audit, point: literal * next(other) + true(audit, point)
+    )
+    if stops:
+        with pytest.raises(SamplingError, match=DIFFERS):
+            walk(step, model, draws=2)
+    else:
+        walk(step, model, draws=2)
+    assert len(calls) > 1
+
+
 def test_an_audit_goes_to_other_processes():
     """Pickled before and after its function was compiled."""
     model = spins()

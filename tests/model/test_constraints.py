@@ -95,6 +95,18 @@ def test_products_keep_their_factors():
     assert ((signs < 0) & (more < 0)).any()  # which no product of all six factors would forbid
 
 
+def test_products_of_vectors_are_a_product_for_each_entry():
+    """Two wrong signs in one entry are right, one in each of two entries are not."""
+    with pm.Model():
+        w = pm.Normal("w", 0, 1, shape=(3, 2))
+        pm.Potential("signs", pt.switch(pt.all(w[0] * w[1] * w[2] >= 0), 0, -INF))
+        step = ExactBinaryHMC()
+    region = step._move.gaussian.walls.region
+    points = np.random.default_rng(2).normal(size=(300, 3, 2))
+    right = (points.prod(axis=1) >= 0).all(axis=1)
+    assert [violated(region, p.ravel()) < 0 for p in points] == right.tolist()
+
+
 def test_conditions_on_raw_and_on_gated_weights_in_one_potential():
     """Each is what it is by itself."""
     model = gated(lambda g, w: pt.switch(((g * w).sum() <= 1) & (w[0] <= 2), 0, -INF))
@@ -105,6 +117,8 @@ def test_conditions_on_raw_and_on_gated_weights_in_one_potential():
 UNREADABLE = {
     "or": (lambda w: pt.switch(pt.or_(w[0] > 0, w[1] > 0), 0, -INF), "'or'"),
     "not and": (lambda w: pt.switch(pt.and_(w[0] > 0, w[1] > 0), -INF, 0), "'or'"),
+    "not all": (lambda w: pt.switch(pt.all(w > 0), -INF, 0), "'or'"),
+    "any": (lambda w: pt.switch(pt.any(w > 0), 0, -INF), "'or'"),
     "equal": (lambda w: pt.switch(pt.eq(w[0], 0), 0, -INF), "equality"),
     "soft": (lambda w: pt.switch(w[0] > 0, 0, -1e10), "neither side is -inf"),
     "random": (lambda w: pt.switch(w[0] > 0, 0, pm.Normal("u")), "neither side is -inf"),

@@ -50,6 +50,10 @@ def noise_of_each_row():
     pm.Normal("y", predictor(), pt.exp(pm.Uniform("a") + pm.Uniform("b") * TIME), observed=Y)
 
 
+def noise_of_groups():
+    pm.Normal("y", predictor(), pm.HalfNormal("sigma", shape=3)[np.arange(N) % 3], observed=Y)
+
+
 def change_of_noise():
     change = pm.DiscreteUniform("change", 0, N)
     pm.Normal("y", predictor(), pt.switch(np.arange(N) < change, 1.0, 3.0), observed=Y)
@@ -94,7 +98,7 @@ def censored():
 
 MODELS = [
     noise_and_slab, bounds_and_offset, columns, unit_of_either_sign, noise_of_each_row,
-    change_of_noise, correlation_from_some_number_on, weights_that_change_places,
+    noise_of_groups, change_of_noise, correlation_from_some_number_on, weights_that_change_places,
     two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
 ]  # fmt: skip
 
@@ -107,7 +111,7 @@ def walk(model, rng):
     assert names
     for name in names * (2 if len(names) == 1 else 1):
         old = point[name]
-        new = rng.permutation(N)[0] if old.dtype.kind == "i" else -old - 0.3 - rng.random()
+        new = rng.permutation(N)[0] if old.dtype.kind == "i" else -old - 0.3 - rng.random(old.shape)
         point = point | {name: np.asarray(new, old.dtype)}
         yield point
 
@@ -134,6 +138,7 @@ def test_a_step_that_was_elsewhere_sees_what_a_new_one_sees(make, monkeypatch):
         make()
         # As in a process that was spawned.
         old = cloudpickle.loads(cloudpickle.dumps(ExactBinaryHMC([model["gamma"], model["w"]])))
+        seen_at(old._move, model.initial_point())  # so that there are caches to grow old
         for point in walk(model, np.random.default_rng(5)):
             monkeypatch.setattr(model, "initial_point", lambda point=point: point)
             new = ExactBinaryHMC([model["gamma"], model["w"]])
@@ -176,3 +181,23 @@ def test_walls_that_turn_are_measured_again(monkeypatch):
             for found, wanted in zip(mine, theirs, strict=True):
                 if isinstance(wanted, np.ndarray) and wanted.dtype == float:
                     np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_bounds_that_move_reach_the_region(monkeypatch):
+    """Gated weights under a constraint, whose own bounds another step moves."""
+    with pm.Model() as model:
+        low, gamma = pm.Normal("low", -1.0, 0.1), pm.Bernoulli("gamma", 0.4, shape=D)
+        w = pm.TruncatedNormal("w", 0, 1, lower=low, upper=3, shape=D)
+        pm.Potential("fence", pt.switch((gamma * w).sum() <= 4.0, 0.0, -np.inf))
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        old = ExactBinaryHMC([gamma, w])
+        for lower in (-0.4, -2.0):
+            point = model.initial_point() | {"low": np.array(lower)}
+            monkeypatch.setattr(model, "initial_point", lambda point=point: point)
+            new = ExactBinaryHMC([gamma, w])
+            for step in (old, new):
+                step._move._update_gaussian(point)
+            mine, theirs = (step._move.walls.region for step in (old, new))
+            assert len(mine) == len(theirs)
+            for found, wanted in zip(mine, theirs, strict=True):
+                np.testing.assert_array_equal(found, wanted)

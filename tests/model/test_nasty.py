@@ -67,6 +67,44 @@ def square_of_a_product_that_overflows():
     pm.Potential("a", 0.1 * b * pt.sqr(np.int8(20) * s).sum())
 
 
+@nasty("generic", {"M": np.outer(X12[:9], [1.0, -0.5])}, {"M": np.outer(X12[3:], [0.2, 1.5])})
+def matrix_of_another_step():
+    pm.Potential("a", pt.sin(pt.dot(bits(9), pm.Normal("M", shape=(9, 2)))).sum())
+
+
+@nasty("generic")
+def entries_added():
+    s = bits(4)
+    sums = pt.inc_subtensor((1.5 * s[:3])[:1], 2.0 * s[3:])
+    pm.Potential("a", pt.dot(pt.exp(sums), X5[:3]))
+
+
+@nasty("generic")
+def product_so_far():
+    pm.Potential("a", pt.dot(pt.cumprod(bits(3)), X5[:3]))
+
+
+@nasty("separable")
+def difference_from_each_entry():
+    pm.Potential("a", X5 - 0.3 * pm.Bernoulli("s", 0.4))
+
+
+@nasty("local")
+def at_least_one():
+    pm.Potential("a", pt.switch(pt.any(pt.eq(bits(3), 1)), 0.0, -INF))
+
+
+@nasty("separable")
+def all_of_some():
+    pm.Potential("a", pt.switch(pt.all(pt.eq(bits(3)[:2], 1)), 0.0, -INF))
+
+
+@nasty("local")
+def indicators_of_eight_bits():
+    s = pm.Bernoulli("s", 0.4, shape=3, dtype="int8")
+    pm.Potential("a", 0.01 * (s * np.int8(100) + pt.roll(s, 1) * np.int8(100)).sum())
+
+
 @nasty("generic")
 def sum_in_eight_bits():
     pm.Potential("a", 0.01 * (100 * bits(9)).sum(dtype="int8"))

@@ -1,8 +1,11 @@
 """Which expressions are analytic in the other variables, and which may jump or bend."""
 
 import numpy as np
+import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pytensor.graph.traversal import ancestors
+from pytensor.tensor.random.op import RandomVariable
 
 from pymc_exact_hmc.model.smoothness import is_smooth
 
@@ -19,6 +22,13 @@ SMOOTH = {
     "sizes": lambda x, y: x.shape[0] * y,
     "algebra": lambda x, y: pt.linalg.cholesky(pt.diag(pt.exp(x))) @ pt.linalg.inv(pt.diag(x)),
     "weights": lambda x, y: pt.special.softmax(x, axis=0) * y,
+    "roots of what is positive": lambda x, y: (
+        pt.sqrt(pt.exp(x) ** 2) + pt.log(3 * pt.sqr(pt.sigmoid(x)) / 2) + ((x**2) ** 2 + 1) ** 0.5
+    ),
+    "a scale between bounds": lambda x, y: (
+        ((0.1 * (1 - pt.sigmoid(y)) + 2 * pt.sigmoid(y)) ** -2) ** -0.5
+    ),
+    "root of a law": lambda x, y: pt.sqrt(pm.HalfNormal.dist() ** 2 * pt.exp(y)),
     "cut of data": lambda x, y: pt.maximum(DATA[0], 1.0) * x,
 }
 BENT = {
@@ -28,6 +38,13 @@ BENT = {
     "cut": lambda x, y: pt.maximum(x, 0.0),
     "clip": lambda x, y: pt.clip(x, 0.0, 1.0),
     "absolute": lambda x, y: pt.abs(x),
+    "root of a square": lambda x, y: pt.sqrt(pt.sqr(x)),
+    "root of a power": lambda x, y: (x**2) ** 0.5,
+    "logarithm of a square": lambda x, y: pt.exp(0.5 * pt.log(3 * (x * x)[None] / 2)),
+    "power that varies": lambda x, y: (x**2) ** y,
+    "root of a law's square": lambda x, y: pt.sqrt(pm.Normal.dist() ** 2 * y),
+    "root of a difference": lambda x, y: pt.sqrt((0.1 - pt.sigmoid(x)) ** 2),
+    "root of a difference of two": lambda x, y: pt.sqrt((y - pt.sigmoid(x)) ** 2),
     "whole part": lambda x, y: pt.floor(x) + y,
     "cast": lambda x, y: x.astype("int64") * 2.0,
     "index": lambda x, y: pt.as_tensor(DATA)[0, y.astype("int64")],
@@ -41,7 +58,9 @@ BENT = {
 def test_what_bends_is_known(name):
     """One expression after another of a vector and a number."""
     x, y = pt.dvector("x"), pt.dscalar("y")
-    assert is_smooth((SMOOTH | BENT)[name](x, y), [x, y]) == (name in SMOOTH)
+    tensor = (SMOOTH | BENT)[name](x, y)
+    laws = [v for v in ancestors([tensor]) if v.owner and isinstance(v.owner.op, RandomVariable)]
+    assert is_smooth(tensor, [x, y, *laws]) == (name in SMOOTH)
 
 
 def test_only_the_other_variables_count():

@@ -4,7 +4,9 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pymc.distributions.transforms import Interval, Transform
 from pymc.exceptions import SamplingError
+from pytensor import config
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
@@ -154,6 +156,20 @@ def test_likelihoods_of_other_kinds_leave_their_weights(name):
     _, (found, reasons), _ = recognised(make)
     assert found is None
     assert reason in reasons["w"]
+
+
+def test_switched_weights_are_not_gated_as_well():
+    """Their kernel knows a mean in which every weight is always on."""
+
+    def make(gated):
+        g = pm.Bernoulli("g", 0.4, shape=D)
+        w = pm.Normal("w", 0, pt.switch(g, 2.0, 0.1), shape=D)
+        pm.Normal("y", X @ (g * w if gated else w), 1.0, observed=Y)
+
+    _, found, _ = recognised(lambda: make(True), recognise_switched)
+    assert found is None
+    _, found, _ = recognised(lambda: make(False), recognise_switched)
+    assert found is not None
 
 
 @pytest.mark.parametrize("bound", [False, True])
@@ -309,6 +325,18 @@ def test_proportions_of_precisions_have_no_unit(unit):
     assert not keeps_proportions(noise, omega * np.where(GROUP, 1.0, 1.0 + 1e-6))
 
 
+def test_noise_that_may_jump_has_no_classes():
+    """What settings show of rows, others may change: the scales on both sides stay with NUTS."""
+    precisions = [np.repeat(pair, (3, N - 3)) for pair in ([1.0, 4.0], [0.5, 9.0])]
+    assert [noise.regular for noise in classify(0, precisions, N)] == [True, True]
+    assert [noise.regular for noise in classify(0, precisions, N, jumps=True)] == [False]
+    with pm.Model() as model:
+        (g, w), s = gates_and_weights(), pm.HalfNormal("s", shape=2)
+        before = np.arange(N) < pm.DiscreteUniform("change", 1, N)
+        pm.Normal("y", X @ (g * w), pt.switch(before, s[0], s[1]), observed=Y)
+    assert "s (the noise of y changes from row to row" in str(explain(model))
+
+
 def test_noise_that_may_jump_is_read_anew():
     """Rows in proportion at the start may not be so later: their scale is left to another step."""
 
@@ -368,7 +396,56 @@ def bounded_by(g, k=1.0):
     return pm.Uniform("scale", 0.2, 1.0 + 2 * g[0] * k)
 
 
+class InUnits(Transform):
+    """log(x / unit), where the unit is the last parameter of the law."""
+
+    name = "units"
+
+    def forward(self, value, *inputs):
+        return pt.log(value / inputs[-1])
+
+    def backward(self, value, *inputs):
+        return pt.exp(value) * inputs[-1]
+
+    def log_jac_det(self, value, *inputs):
+        return value + pt.log(inputs[-1])
+
+
+class InUnitsOfBoth(InUnits):
+    """The same, for both signs."""
+
+    def forward(self, value, *inputs):
+        return value / inputs[-1]
+
+    def backward(self, value, *inputs):
+        return value * inputs[-1]
+
+    def log_jac_det(self, value, *inputs):
+        return pt.log(inputs[-1]) + pt.zeros_like(value)
+
+
+class FromMean(Transform):
+    """The distance of x from its mean, the last parameter but one."""
+
+    name = "distance"
+
+    def forward(self, value, *inputs):
+        return value - inputs[-2]
+
+    def backward(self, value, *inputs):
+        return value + inputs[-2]
+
+    def log_jac_det(self, value, *inputs):
+        return pt.zeros_like(value)
+
+
 HELD = {
+    "a slab, in units": lambda g: pm.Normal(
+        "w", 0, pm.HalfNormal("t", 1.0 + g[0], default_transform=InUnits()), shape=D
+    ),
+    "a slab, through two transforms": lambda g: pm.Normal(
+        "w", 0, pm.Uniform("t", 0, 1.0 + g[0], transform=Interval(-20, 20)), shape=D
+    ),
     "a slab": lambda g: pm.Normal("w", 0, bounded_by(g), shape=D),
     "a slab, once a number is not 0": lambda g: pm.Normal(
         "w", 0, bounded_by(g, pm.Poisson("k", 1.0)), shape=D
@@ -391,6 +468,52 @@ def test_an_indicator_that_bounds_a_parameter_moves_it(name):
     _, (found, reasons), _ = recognised(make)
     assert found is None
     assert reasons["w"] == "its prior depends on g"
+
+
+def test_missing_data_that_move_with_the_weights_are_no_data():
+    """Steps hold the value variable: here the distance of u from its mean."""
+
+    def make():
+        g, w = gates_and_weights()
+        u = pm.Normal("u", X @ (g * w), 1.0, default_transform=FromMean())
+        pm.Normal("y", u, 1.0, observed=Y)
+
+    _, (found, reasons), _ = recognised(make)
+    assert found is None
+    assert reasons["w"].startswith("it enters u, which is no likelihood")
+
+
+def test_missing_data_that_move_with_a_scale_are_no_data():
+    """As above, with b in units of a scale that the step would move."""
+
+    def make():
+        (g, w), s = gates_and_weights(), pm.HalfNormal("s")
+        b = pm.Normal("b", X @ (g * w), s, shape=N, default_transform=InUnitsOfBoth())
+        pm.Poisson("y", pt.exp(b), observed=np.arange(N))
+
+    _, (found, reasons), _ = recognised(make)
+    assert found is None
+    assert reasons["w"].startswith("it enters b, which is no likelihood")
+
+
+EMPTY = {
+    "logit": lambda mean: pm.Bernoulli("y", logit_p=mean, observed=np.zeros(0, int)),
+    "Laplace": lambda mean: pm.Laplace("y", mean, 1.0, observed=np.zeros(0)),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_likelihood_without_rows_says_nothing(name):
+    """Weights are those of the prior and of other likelihoods."""
+
+    def make():
+        g, w = gates_and_weights()
+        EMPTY[name](np.zeros((0, D)) @ (g * w))
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    gaussian = WeightCoefficients(model, found, layout, point)
+    assert [weight.name for weight in found.weights] == ["w"]
+    assert verify_likelihoods(model, found, gaussian, layout, point) == ""
 
 
 def test_an_indicator_that_bounds_the_noise_moves_it():
@@ -491,3 +614,108 @@ def test_bounds_that_may_come_and_go_are_not_taken(name, gated, side):
     else:
         with pytest.raises(ValueError, match="its bounds depend on a discrete variable"):
             ExactBinaryHMC(model=model)
+
+
+ROWS = np.arange(N) / N
+NUISANCE = {
+    "in an exponent": (lambda a, b: pt.exp(b * ROWS), ["w"]),
+    "in the exponent of a factor": (lambda a, b: a * pt.exp(b * ROWS), ["w", "a"]),
+    "beside an intercept": (lambda a, b: a + pt.maximum(b, 0.0), ["w", "a"]),
+    "one factor of two": (lambda a, b: a * b * ROWS, ["w", "a"]),
+    "intercepts of rows": (lambda a, b: pm.Normal("rows", shape=N) + pt.exp(a + b), ["w", "rows"]),
+    "where it is gated too": (lambda a, b: 0.0, None),
+}
+
+
+@pytest.mark.parametrize("name", NUISANCE)
+@pytest.mark.parametrize("logistic", [False, True])
+def test_a_parameter_that_does_not_fit_leaves_alone(name, logistic):
+    """Other variables are given, so a Gaussian one among them costs no weight but itself."""
+    extra, taken = NUISANCE[name]
+
+    def make():
+        (g, w), a, b = gates_and_weights(), pm.Normal("a"), pm.Normal("b")
+        eta = X @ (g * w) + (g[0] * pt.exp(a + b) if taken is None else extra(a, b))
+        if logistic:
+            pm.Bernoulli("y", logit_p=eta, observed=Y > 0)
+        else:
+            pm.Normal("y", eta, 1.0, observed=Y)
+
+    _, (found, reasons), _ = recognised(make)
+    if taken is None:
+        assert found is None
+    else:
+        assert [weight.name for weight in found.weights] == taken
+        assert "the predictor of y is n" in reasons["b"]
+
+
+WIDE_BOUNDS = [(-1e30, 1e30), (-1e18, np.inf), (-1e25, 1.0), (-np.inf, 1e20)]
+
+
+@pytest.mark.parametrize("gated", [True, False])
+@pytest.mark.parametrize(("lower", "upper"), WIDE_BOUNDS)
+def test_bounds_without_digits_between_them_are_not_taken(lower, upper, gated):
+    """PyMC's transform maps all values to the same number: what is written cannot be read."""
+    with pm.Model() as model:
+        g = pm.Bernoulli("g", 0.4, shape=D) if gated else 1.0
+        w = pm.TruncatedNormal("w", 0, 1, lower=lower, upper=upper, shape=D)
+        pm.Normal("y", X @ (g * w), 1.0, observed=Y)
+    sentence = "its bounds are so far away that its transform cannot tell its values apart"
+    if gated:
+        assert f"w ({sentence})" in str(explain(model))
+    else:
+        with pytest.raises(ValueError, match=sentence):
+            ExactBinaryHMC(model=model)
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.0, 1e30), (-1e10, 1e10), (-1.0, np.inf)])
+def test_bounds_with_digits_between_them_are_taken(lower, upper):
+    """Also wide ones, and all that have no transform."""
+    for transform in ({}, {"default_transform": None}):
+
+        def make(transform=transform):
+            g = pm.Bernoulli("g", 0.4, shape=D)
+            w = pm.TruncatedNormal("w", 0, 1, lower=lower, upper=upper, shape=D, **transform)
+            pm.Normal("y", X @ (g * w), 1.0, observed=Y)
+
+        _, (found, _), _ = recognised(make)
+        assert [weight.name for weight in found.weights] == ["w"]
+
+
+SINGLE = X.astype("float32")
+SINGLE_Y = Y.astype("float32")
+IN_SINGLE_PRECISION = {
+    "noise": lambda eta: pm.Normal("y", eta, pm.HalfNormal("s"), observed=SINGLE_Y),
+    "Student": lambda eta: pm.StudentT("y", nu=4, mu=eta, sigma=0.5, observed=SINGLE_Y),
+    "logit": lambda eta: pm.Bernoulli("y", logit_p=pm.Normal("a") + eta, observed=Y > 0),
+    "probit": lambda eta: pm.Bernoulli("y", pm.math.invprobit(eta), observed=Y > 0),
+}
+
+
+@pytest.mark.parametrize("name", IN_SINGLE_PRECISION)
+@pytest.mark.parametrize("slab", [pm.Normal, pm.HalfNormal, pm.TruncatedNormal])
+def test_weights_in_single_precision_are_gated_too(name, slab):
+    """They have the same kernel as in double precision, and nothing is refused."""
+    with config.change_flags(floatX="float32"), pm.Model() as model:
+        bounds = {"lower": -0.5, "upper": 2.0} if slab is pm.TruncatedNormal else {}
+        w = slab("w", sigma=1.0, shape=D, **bounds)
+        IN_SINGLE_PRECISION[name](SINGLE @ (pm.Bernoulli("g", 0.4, shape=D) * w))
+        assert f"{D} of them gated" in str(explain(model))
+
+
+def test_general_weights_and_constraints_in_single_precision():
+    """As above, for gates that multiply, for walls, and without indicators."""
+    with config.change_flags(floatX="float32"):
+        with pm.Model() as general:
+            g, w = gates_and_weights()
+            pm.Normal("y", SINGLE @ (g * g[::-1] * w), 0.5, observed=SINGLE_Y)
+        assert "Gaussian weights w" in str(explain(general))
+        with pm.Model() as walls:
+            g, w = gates_and_weights()
+            pm.Potential("c", pt.switch(pt.all(g * w >= -0.1), 0, -np.inf))
+            pm.Normal("y", SINGLE @ (g * w), 0.5, observed=SINGLE_Y)
+        assert f"{D} of them gated" in str(explain(walls))
+        with pm.Model() as alone:
+            w = pm.HalfNormal("w", shape=D)
+            pm.Normal("y", SINGLE @ w, 0.5, observed=SINGLE_Y)
+        assert "takes Gaussian weights w (3)" in str(explain(alone))

@@ -93,7 +93,7 @@ def test_likelihood_that_is_not_quadratic():
 def test_flat_prior():
     """A weight that is off has no distribution under a flat prior."""
     model = regression(prior=lambda: pm.Flat("w", shape=D))
-    assert "w (its flat prior says nothing while it is off" in str(explain(model))
+    assert "w (its flat prior is not Gaussian" in str(explain(model))
 
 
 def test_dependent_columns_under_an_exponential_prior():
@@ -162,3 +162,13 @@ def test_inclusion_without_weights():
     """Rao–Blackwell probabilities need gated weights."""
     with pytest.raises(ValueError, match=r"inclusion=True needs weights"):
         first_step(regression(mean=lambda g, w: X @ g), inclusion=True)
+
+
+def test_inclusion_of_weights_under_constraints_is_refused():
+    """Their odds are not those of a Gaussian."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=3), pm.Normal("w", shape=3)
+        pm.Potential("c", pt.switch((gamma * w).sum() <= 1.0, 0.0, -np.inf))
+        pm.Normal("y", X[:, :3] @ (gamma * w), 1.0, observed=np.zeros(len(X)))
+    with pytest.raises(ValueError, match="inclusion=True is not available for weights under"):
+        ExactBinaryHMC(model=model, inclusion=True)

@@ -301,3 +301,28 @@ def test_reflections_are_those_of_one_draw():
         found.append(report["ehmc_reflections"])
     assert max(found) > 0
     assert 0 in found[np.argmax(found) :]
+
+
+def test_inclusion_of_every_variable_is_its_own():
+    """Two variables of indicators, of different sizes, have a statistic each."""
+    with pm.Model() as model:
+        g, h = pm.Bernoulli("g", 0.3, shape=2), pm.Bernoulli("h", 0.6, shape=D - 2)
+        w = pm.Normal("w", 0, 1, shape=D)
+        pm.Normal("y", X @ (pt.concatenate([g, h]) * w), 1.0, observed=Y)
+    step = ExactBinaryHMC(model=model, inclusion=True)
+    _, (stats,) = step.step(model.initial_point())
+    found = [stats["ehmc_inclusion_g"], stats["ehmc_inclusion_h"]]
+    assert [x.size for x in found] == [2, D - 2]
+    np.testing.assert_array_equal(np.concatenate(found), step._move.inclusion)
+    assert np.unique(step._move.inclusion).size == D
+
+
+def test_the_paper_travels_half_as_far_and_takes_weights_as_given():
+    """T = π would bring every weight to its mirror image; scales are drawn given w."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", 0, 1, shape=D)
+        pm.Normal("y", X @ (gamma * w), pm.HalfNormal("sigma"), observed=Y)
+    for kernel, held in (("paper", 1), ("sheared", 0)):
+        step = ExactBinaryHMC(model=model, kernel=kernel)
+        assert ("travel time 1.57," in str(step.explain())) == bool(held)
+        assert step._move.hyper._evidence.held[0] == held

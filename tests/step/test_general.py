@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pymc.distributions.transforms import Transform
 from step.regressions import D, N, P, X, Y
 from support.conditional import exact_moments
 from support.models import all_drops
@@ -146,6 +147,20 @@ def test_scales_of_switched_priors_are_read_at_every_call():
         np.testing.assert_allclose(energy.slabs[1], tau**-2)
 
 
+@pytest.mark.parametrize("random", [0, 1])
+def test_a_spike_or_slab_that_alone_is_random_is_read_at_every_call(random):
+    """As above, where the other one and the noise are known."""
+    with pm.Model() as model:
+        gamma, tau = pm.Bernoulli("gamma", P, shape=D), pm.HalfNormal("tau", 1)
+        spike, slab = (tau, 3.0) if random == 0 else (0.1, tau)
+        w = pm.Normal("w", 0, pm.math.switch(gamma, slab, spike), shape=D)
+        pm.Normal("y", X @ w, 1.0, observed=Y)
+        step = ExactBinaryHMC()
+    for tau in (0.5, 2.0):
+        step.step(model.initial_point() | {"tau_log__": np.log(np.array(tau))})
+        np.testing.assert_allclose(step._move.switched.energy.slabs[random], tau**-2)
+
+
 def test_mixture_labels_stay_with_the_binary_kernel():
     """Many more indicators than weights: a hit must not cost a factorisation."""
     with pm.Model() as model:
@@ -155,6 +170,14 @@ def test_mixture_labels_stay_with_the_binary_kernel():
     assert "general" not in text
     with model:
         assert [v.name for v in ExactBinaryHMC().vars] == ["z"]
+
+
+def test_indicators_that_share_a_weight_are_moved_with_it_given():
+    """Many more indicators than weights, as above, in a spelling that the kernel could take."""
+    with pm.Model() as model:
+        z, mu = pm.Bernoulli("z", 0.5, shape=N), pm.Normal("mu", 0, 3, shape=2)
+        pm.Normal("y", pt.switch(z, mu[0], mu[1]), 1.0, observed=Y)
+    assert "mu (so many indicators share it that they are moved" in str(explain(model))
 
 
 def test_weights_that_are_not_given_are_left():
@@ -303,3 +326,68 @@ def test_a_quadratic_that_is_not_a_number_is_refused(monkeypatch):
         monkeypatch.setattr(GeneralGaussian, "_coefficients", undefined)
         with pytest.raises(ValueError, match="does not reproduce"):
             ExactBinaryHMC(kernel="general")
+
+
+class Relative(Transform):
+    """x in units of its mean."""
+
+    name = "relative"
+
+    def forward(self, value, *inputs):
+        return value / inputs[-2]
+
+    def backward(self, value, *inputs):
+        return value * inputs[-2]
+
+    def log_jac_det(self, value, *inputs):
+        return pt.log(pt.abs(inputs[-2]))
+
+
+def test_a_weight_in_the_jacobian_of_another_variable_is_left():
+    """The density of u is quadratic in w, that of its value variable is not."""
+    with pm.Model() as model:
+        g, w = pm.Bernoulli("g", 0.5, shape=2), pm.Normal("w", 1.0, 1.0, initval=1.0)
+        pm.Normal("u", w, 1.0, default_transform=Relative(), initval=1.0)
+        pm.Normal("y", g[0] * w + (1 - g[1]) * w, 0.8, observed=[0.5, 1.2])
+    assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["g"]
+
+
+@pytest.mark.parametrize("exponent", [1.0, 2.0])
+def test_powers_that_are_data(exponent):
+    """PyTensor's second derivatives of w¹ are not numbers at w = 0, unless it sees the 1."""
+    with pm.Model() as model:
+        power = pm.Data("power", exponent)
+        g, w = pm.Bernoulli("g", 0.5, shape=2), pm.Normal("w")
+        pm.Normal("y", w**power * (g[0] - g[1]), 0.8, observed=[0.5, 1.2])
+    assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["g"]
+
+
+def test_a_logarithm_of_a_scale_takes_no_weight_along():
+    """What bends a factor is given, and the others are Gaussian all the same."""
+    with pm.Model() as model:
+        g, w = pm.Bernoulli("g", 0.5, shape=D), pm.Normal("w", 0, 1, shape=D)
+        noise = pt.exp(pm.Normal("log noise", 0, 0.5))
+        pm.Normal("y", X @ (g * g[::-1] * w), noise, observed=Y)
+    text = str(explain(model))
+    assert "Gaussian weights w" in text
+    assert "log noise (the scale of y depends on it)" in text
+
+
+@pytest.mark.parametrize("augmentation", ["exponential", "box"])
+def test_other_augmentations_leave_general_weights(augmentation):
+    """Their kernel knows one augmentation; the indicators have all."""
+    with pm.Model() as model:
+        g, w = pm.Bernoulli("g", 0.5, shape=D), pm.Normal("w", 0, 1, shape=D)
+        pm.Normal("y", X @ (g * g[::-1] * w), 1.0, observed=Y)
+    assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["g", "w"]
+    step = ExactBinaryHMC(model=model, augmentation=augmentation)
+    assert [v.name for v in step.vars] == ["g"]
+
+
+def test_a_weight_is_not_blamed_for_its_mean():
+    """Two parameters whose product is the mean of a weight: these are given, the weight stays."""
+    with pm.Model() as model:
+        g, mean = pm.Bernoulli("g", 0.5, shape=D), pm.Normal("a", 1, 1) * pm.Normal("b", 1, 1)
+        w = pm.Normal("w", mean, 1, shape=D)
+        pm.Normal("y", X @ (g * g[::-1] * w), 1.0, observed=Y)
+    assert "Gaussian weights w\n" in str(explain(model))

@@ -503,3 +503,13 @@ def test_noise_that_loses_its_proportions_is_refused(monkeypatch):
     step.step(point)
     with pytest.raises(SamplingError, match="sigma enter no longer change in proportion"):
         step.step(point | {"change": point["change"] - 5})
+
+
+def test_a_bound_that_the_step_moves_is_compared_where_it_allows_the_weights():
+    """Weights beyond a bound of another setting are no misreading."""
+    with pm.Model() as model:
+        tau = pm.HalfNormal("tau", 1.0)
+        gamma = pm.Bernoulli("gamma", 0.4, shape=D)
+        w = pm.TruncatedNormal("w", 0, 1, lower=0, upper=tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} >= {"gamma", "w_interval__"}

@@ -12,7 +12,7 @@ from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.probabilities import InclusionProbability
 from pymc_exact_hmc.stats import inclusion_names
-from pymc_exact_hmc.watch import JUDGED_AFTER, Watch, bound_reached, correlated_pairs
+from pymc_exact_hmc.watch import JUDGED_AFTER, Watch, _Labels, bound_reached, correlated_pairs
 
 DRAWS = JUDGED_AFTER + 20
 NAMES = ["twin", "sister", "strong", "idle", "void"]
@@ -216,3 +216,16 @@ def test_messages_are_logged_by_pymc(cores, caplog):
             logging.getLogger("pymc").removeHandler(caplog.handler)
     messages = {id(record): record.getMessage() for record in caplog.records}.values()
     assert sum("stand in for each other" in message for message in messages) >= 2
+
+
+def test_labels_of_a_second_variable_are_its_own():
+    """Places are counted from the start of all indicators, entries from that of the variable."""
+    with pm.Model() as model:
+        first, second = pm.Bernoulli("first", 0.5, shape=4), pm.Bernoulli("second", 0.5, shape=2)
+    binaries = (
+        BinaryVariable("first", model.rvs_to_values[first], (4,), 0, 4),
+        BinaryVariable("second", model.rvs_to_values[second], (2,), 4, 6),
+    )
+    labels = [_Labels(model, binary) for binary in binaries]
+    assert [labels[0][0], labels[0][3]] == ["first[0]", "first[3]"]
+    assert [labels[1][4], labels[1][5]] == ["second[0]", "second[1]"]

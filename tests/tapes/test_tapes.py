@@ -8,6 +8,9 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from pytensor import function
+from pytensor.scalar import basic as scalar
+from pytensor.scalar import math as scalar_math
+from pytensor.tensor.elemwise import Elemwise
 from scipy import special
 
 from pymc_exact_hmc.compilation import _ON_DEMAND, compiled_on_demand
@@ -84,6 +87,25 @@ def test_indices_shapes_and_reductions():
         pt.switch(pt.all(y > -0.1, axis=1), x, -1.0) + pt.switch(pt.any(y > 0.1, axis=1), x, 2.0),
     ]
     assert_same(model, outputs, np.random.default_rng(4))
+
+
+@pytest.mark.parametrize("operation", [*tapes.OPERATIONS, *tapes.CHAINS], ids=lambda x: x.__name__)
+def test_every_operation_is_its_own(operation):
+    """Each has the instruction of the same meaning: at numbers of both signs, and at equal ones."""
+    known = [*vars(scalar).values(), *vars(scalar_math).values()]
+    op = Elemwise(next(x for x in known if type(x) is operation))
+    x, y = pt.dvector("x"), pt.dvector("y")
+    inputs = [x > 0.5, y > 0.5] if operation in (scalar.AND, scalar.OR) else [x, y]
+    if operation is scalar.Switch:
+        inputs = [x > 0.5, x, y]
+    result = op(*inputs[: op.scalar_op.nin if op.scalar_op.nin > 0 else 2]).astype("float64")
+    first, second = np.array([0.3, 0.7, 0.7, 2.0, 0.2]), np.array([0.7, 0.3, 0.7, 2.0, 0.1])
+    for sign in (1.0, -1.0):
+        point = {"x": sign * first, "y": second}
+        tape = Tape([result], point)
+        wanted = function([x, y], result, mode="FAST_COMPILE", on_unused_input="ignore")
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(tape(point)[0], wanted(*point.values()), rtol=1e-12)
 
 
 def test_after_a_change_only_what_it_reaches_runs():
