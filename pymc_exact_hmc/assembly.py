@@ -35,7 +35,7 @@ from pymc_exact_hmc.model.truncated_weights import TruncatedBlock, recognise_tru
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
 from pymc_exact_hmc.model.verify_constraints import verify_truncated
 from pymc_exact_hmc.model.verify_hyperparameters import verify_hyperparameters
-from pymc_exact_hmc.model.weights import WeightBlock
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.moves.binary import BinaryMove, Motion
 from pymc_exact_hmc.moves.constrained import ConstrainedMove, default_weights
 from pymc_exact_hmc.moves.gated import KERNELS, GatedMove

@@ -14,8 +14,9 @@ from pymc_exact_hmc.model.general import GeneralBlock, recognise_general
 from pymc_exact_hmc.model.switched import SwitchedBlock, recognise_switched
 from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
 from pymc_exact_hmc.model.verify_weights import verify_weights
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock, recognise_weights
+from pymc_exact_hmc.model.weights import recognise_weights
 from pymc_exact_hmc.options import Options
 from pymc_exact_hmc.weights.block import LAMBDA
 

@@ -17,7 +17,7 @@ from pymc_exact_hmc.model.conditions import Margin, UnreadableError, read_condit
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.walls import Wall
-from pymc_exact_hmc.model.weights import WeightVariable, on_natural_weights
+from pymc_exact_hmc.model.weight_block import WeightVariable, on_natural_weights
 
 Tensor: TypeAlias = Variable[Any, Any]
 MOST_PRODUCTS = 10_000

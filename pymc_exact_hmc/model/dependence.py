@@ -60,3 +60,9 @@ class Situation:
     def touched(self) -> list[int]:
         """The positions of the inputs that depend on s."""
         return [i for i, dependence in enumerate(self.inputs) if dependence is not None]
+
+    def of(self, i: int) -> Dependence:
+        """Return the dependence of input i, one that depends on s."""
+        dependence = self.inputs[i]
+        assert dependence is not None
+        return dependence

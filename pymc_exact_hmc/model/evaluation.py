@@ -17,7 +17,8 @@ from pytensor.tensor.math import Prod, Sum
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.forms import other_inputs
-from pymc_exact_hmc.model.tapes import Tape, UntranslatableError
+from pymc_exact_hmc.model.tape_operations import UntranslatableError
+from pymc_exact_hmc.model.tapes import Tape
 
 Tensor: TypeAlias = Variable[Any, Any]
 Array = np.ndarray

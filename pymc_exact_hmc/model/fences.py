@@ -18,8 +18,8 @@ from pymc_exact_hmc.model.gated_constraints import (
 )
 from pymc_exact_hmc.model.verify_gated_constraints import verify_gated_walls
 from pymc_exact_hmc.model.walls import Walls
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock
 from pymc_exact_hmc.regions.gated import mark_carried
 
 

@@ -27,7 +27,7 @@ from pymc_exact_hmc.model.points import spread
 from pymc_exact_hmc.model.priors import why_not_weight
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.walls import Wall, Walls
-from pymc_exact_hmc.model.weights import WeightBlock, lay_out_weights
+from pymc_exact_hmc.model.weight_block import WeightBlock, lay_out_weights
 from pymc_exact_hmc.weights.block import LAMBDA, LOWER, SOLE, START, UPPER, Block
 
 Tensor: TypeAlias = Variable[Any, Any]

@@ -28,9 +28,10 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.extra_ops import CumOp
 
+from pymc_exact_hmc.model.arithmetic import broadcast_support
 from pymc_exact_hmc.model.dependence import Situation
 from pymc_exact_hmc.model.joins import JOINS, first_part
-from pymc_exact_hmc.model.transfer import INSERTING, MOVES, broadcast_support
+from pymc_exact_hmc.model.movements import INSERTING, MOVES
 
 Tensor: TypeAlias = Variable[Any, Any]
 ADDITIVE = (scalar.Add, scalar.Sub, scalar.Neg, scalar.Identity, scalar.Cast, scalar.Second)

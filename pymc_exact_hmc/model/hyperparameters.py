@@ -19,9 +19,10 @@ from pytensor.graph.traversal import ancestors
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.parents import direct_parents
-from pymc_exact_hmc.model.tapes import Tape, UntranslatableError
+from pymc_exact_hmc.model.tape_operations import UntranslatableError
+from pymc_exact_hmc.model.tapes import Tape
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock
 
 Tensor: TypeAlias = Variable[Any, Any]
 Point = dict[str, np.ndarray]

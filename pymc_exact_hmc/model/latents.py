@@ -12,7 +12,7 @@ from pymc_exact_hmc.likelihoods import Censored, Laplace, Logistic, Probit, Stud
 from pymc_exact_hmc.likelihoods.working import Working, redraw
 from pymc_exact_hmc.model.evaluation import Given, Point
 from pymc_exact_hmc.model.likelihood_rows import Rows
-from pymc_exact_hmc.model.weights import Predictor
+from pymc_exact_hmc.model.weight_block import Predictor
 from pymc_exact_hmc.random_stream import Stream
 from pymc_exact_hmc.weights.statistics import Statistics
 

@@ -20,7 +20,7 @@ from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.points import spread
 from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.smoothness import is_smooth
-from pymc_exact_hmc.model.weights import Predictor, WeightVariable
+from pymc_exact_hmc.model.weight_block import Predictor, WeightVariable
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]

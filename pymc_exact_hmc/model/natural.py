@@ -17,7 +17,7 @@ from pymc_exact_hmc.model.transforms import (
     to_interval,
     to_steps,
 )
-from pymc_exact_hmc.model.weights import WeightVariable
+from pymc_exact_hmc.model.weight_block import WeightVariable
 
 
 class PlacedWeight(NamedTuple):

@@ -25,7 +25,7 @@ from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.special import LogSoftmax, Softmax
 
 from pymc_exact_hmc.model.joins import JOINS, first_part
-from pymc_exact_hmc.model.transfer import INSERTING, MOVES
+from pymc_exact_hmc.model.movements import INSERTING, MOVES
 
 Tensor: TypeAlias = Variable[Any, Any]
 ENTRYWISE = (

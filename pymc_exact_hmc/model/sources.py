@@ -22,7 +22,8 @@ from pymc_exact_hmc.model.probing import (
     probe_fields,
     probe_tables,
 )
-from pymc_exact_hmc.model.tapes import Places, Tape
+from pymc_exact_hmc.model.tape_writer import Places
+from pymc_exact_hmc.model.tapes import Tape
 
 Vector = npt.NDArray[np.float64]
 Layout = tuple[BinaryVariable, ...]

@@ -22,17 +22,16 @@ from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.evaluation import ONCE, Evaluator, Given, Point
 from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.predictors import make_predictor
 from pymc_exact_hmc.model.verify import close
-from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import (
-    Search,
+from pymc_exact_hmc.model.weight_block import (
     WeightBlock,
     WeightVariable,
-    drop_other_factors,
     lay_out_weights,
-    make_predictor,
     on_natural_weights,
 )
+from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
+from pymc_exact_hmc.model.weight_search import Search, drop_other_factors
 from pymc_exact_hmc.weights.block import R
 from pymc_exact_hmc.weights.grams import DenseGram
 from pymc_exact_hmc.weights.switched import LAM, LAMBDA, Switched, make_switched

@@ -25,9 +25,9 @@ from pytensor.tensor.math import All, Dot, Sum
 from pytensor.tensor.math import Any as Any_
 from pytensor.tensor.shape import Reshape
 
+from pymc_exact_hmc.model.arithmetic import is_exact
 from pymc_exact_hmc.model.joins import JOINS, first_part
 from pymc_exact_hmc.model.shapes import randomness
-from pymc_exact_hmc.model.transfer import is_exact
 
 Tensor: TypeAlias = Variable[Any, Any]
 

@@ -25,8 +25,8 @@ from pymc_exact_hmc.model.evaluation import Given, Point
 from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weights
 from pymc_exact_hmc.model.truncated_weights import BOUNDED, TruncatedBlock
 from pymc_exact_hmc.model.walls import Walls
+from pymc_exact_hmc.model.weight_block import WeightVariable, on_natural_weights
 from pymc_exact_hmc.model.weight_coefficients import slab_of
-from pymc_exact_hmc.model.weights import WeightVariable, on_natural_weights
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]

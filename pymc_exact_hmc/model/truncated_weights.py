@@ -26,7 +26,7 @@ from pymc_exact_hmc.model.constraints import Constraints, degrees_in, read_const
 from pymc_exact_hmc.model.factors import Factor
 from pymc_exact_hmc.model.parents import bounding_variables, direct_parents
 from pymc_exact_hmc.model.priors import has_own_transform, why_not_bounded
-from pymc_exact_hmc.model.weights import WeightVariable, lay_out_weights, on_natural_weights
+from pymc_exact_hmc.model.weight_block import WeightVariable, lay_out_weights, on_natural_weights
 
 Tensor: TypeAlias = Variable[Any, Any]
 Point = dict[str, np.ndarray]

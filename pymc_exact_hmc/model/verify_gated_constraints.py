@@ -13,8 +13,8 @@ from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.verify_constraints import disagreement
 from pymc_exact_hmc.model.verify_weights import inside
 from pymc_exact_hmc.model.walls import Walls
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock
 from pymc_exact_hmc.regions.view import make_view, show
 
 STATES = 60

@@ -16,8 +16,8 @@ from pymc_exact_hmc.model.natural import place_weights, write_weights
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.verify import close
 from pymc_exact_hmc.model.verify_weights import inside
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock
 from pymc_exact_hmc.weights.integral import log_integral
 
 Vector = npt.NDArray[np.float64]

@@ -21,8 +21,8 @@ from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weig
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.verify_weights import inside
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock
 from pymc_exact_hmc.weights.block import LAM, LAMBDA
 
 Vector = npt.NDArray[np.float64]

@@ -13,8 +13,8 @@ from pymc_exact_hmc.model.natural import place_weights, read_weights, write_weig
 from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.rounding import at_least_rounding
 from pymc_exact_hmc.model.verify import close
+from pymc_exact_hmc.model.weight_block import WeightBlock
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
-from pymc_exact_hmc.model.weights import WeightBlock
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, Block, R
 from pymc_exact_hmc.weights.grams import DenseGram
 

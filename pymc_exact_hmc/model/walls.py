@@ -17,7 +17,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 
 from pymc_exact_hmc.model.evaluation import Given, Point
-from pymc_exact_hmc.model.weights import WeightVariable
+from pymc_exact_hmc.model.weight_block import WeightVariable
 from pymc_exact_hmc.regions.region import Region, make_region
 
 Tensor: TypeAlias = Variable[Any, Any]

@@ -26,7 +26,7 @@ from pymc_exact_hmc.model.evaluation import Given, Point
 from pymc_exact_hmc.model.latents import LatentRows
 from pymc_exact_hmc.model.likelihood_rows import LikelihoodRows, Rows
 from pymc_exact_hmc.model.noise import classify, keeps_proportions
-from pymc_exact_hmc.model.weights import WeightBlock, on_natural_weights
+from pymc_exact_hmc.model.weight_block import WeightBlock, on_natural_weights
 from pymc_exact_hmc.random_stream import Stream
 from pymc_exact_hmc.weights.block import (
     LAM,

@@ -8,122 +8,33 @@ multiplied by at most one indicator, and the other parameters depend on neither.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from pymc.model import Model
 from pytensor.graph.basic import Variable
-from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
-from pytensor.tensor.random.basic import ExponentialRV, HalfNormalRV, MvNormalRV
+from pytensor.tensor.random.basic import ExponentialRV, HalfNormalRV
 
-from pymc_exact_hmc.model.analysis import (
-    UnfollowableError,
-    analyse,
-    evaluate_nodes,
-    some_values,
-)
+from pymc_exact_hmc.model.analysis import evaluate_nodes
 from pymc_exact_hmc.model.binaries import BinaryVariable
-from pymc_exact_hmc.model.dependence import Dependence
-from pymc_exact_hmc.model.families import latent_parameters, split_likelihood
 from pymc_exact_hmc.model.forms import other_inputs
-from pymc_exact_hmc.model.gates import GateTracker, Offset
-from pymc_exact_hmc.model.links import NO_LINK, PROBIT_OF_COUNTS, find_link
-from pymc_exact_hmc.model.parents import bounding_variables, direct_parents, variables_in
+from pymc_exact_hmc.model.predictors import gated_affine, make_predictor
 from pymc_exact_hmc.model.priors import why_not_weight
 from pymc_exact_hmc.model.smoothness import is_smooth
 from pymc_exact_hmc.model.units import pull_units, same_units
+from pymc_exact_hmc.model.weight_block import (
+    Predictor,
+    WeightBlock,
+    WeightVariable,
+    lay_out_weights,
+)
+from pymc_exact_hmc.model.weight_search import Search, drop_dependent_priors, drop_other_factors
 
 Tensor: TypeAlias = Variable[Any, Any]
 MOST_TRIED = 64
 """Variables of one predictor that are tried one by one, each of which takes a walk of its graph."""
-
-
-class WeightVariable(NamedTuple):
-    """A weight: entries ``start:stop`` of the flat vector w, on its natural scale.
-
-    ``value`` stands for it in graphs; its place among the unknowns (s, w) is d + start.
-    """
-
-    name: str
-    rv: Tensor
-    value: Tensor
-    shape: tuple[int, ...]
-    start: int
-    stop: int
-
-
-class Predictor(NamedTuple):
-    """A likelihood in terms of s and of the weights on their natural scale.
-
-    ``scale`` is a standard deviation, or the covariance if ``multivariate``; ``random`` tells
-    whether other random variables enter the coefficients of the weights. A likelihood that is
-    not Gaussian has the ``parameters`` of a latent ``scheme``, a row for each entry, and
-    ``mean`` is its linear predictor.
-    """
-
-    name: str
-    mean: Tensor
-    scale: Tensor
-    observed: Tensor
-    multivariate: bool
-    random: bool = False
-    scheme: str = "gaussian"
-    parameters: tuple[Tensor, ...] = ()
-
-
-@dataclass
-class WeightBlock:
-    """The weights, their gates (−1: always on) and the likelihoods that they enter.
-
-    ``units`` are the scales that multiply weights on their way into every likelihood.
-    """
-
-    weights: list[WeightVariable]
-    gate: np.ndarray
-    predictors: list[Predictor]
-    units: dict[str, Tensor] = field(default_factory=dict)
-
-
-@dataclass
-class Search:
-    """What is still believed to be a weight, and why the others are not."""
-
-    model: Model
-    layout: tuple[BinaryVariable, ...]
-    point: dict[str, np.ndarray]
-    reasons: dict[str, str] = field(default_factory=dict)
-    constraints: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        """Look up the indicators."""
-        self._indicators = {self.model.values_to_rvs[b.value] for b in self.layout}
-
-    def parents(self, var: Tensor) -> set[Tensor]:
-        """Return the random variables that enter a variable directly, or bound one that does."""
-        return self._with_bounding(direct_parents(self.model, var))
-
-    def variables_in(self, expressions: list[Tensor]) -> set[Tensor]:
-        """Return the random variables that expressions are made of, or that bound one of them."""
-        return self._with_bounding(variables_in(self.model, expressions))
-
-    def _with_bounding(self, found: set[Tensor]) -> set[Tensor]:
-        """Add the indicators that a variable depends on while its value variable is held."""
-        seen, stack = set(found), list(found)
-        while stack:
-            more = set(bounding_variables(self.model, stack.pop())) - seen
-            seen |= more
-            stack += more
-        return found | (seen & self._indicators)
-
-    def drop(self, rvs: list[Tensor], gone: set[Tensor], reason: str) -> list[Tensor]:
-        """Return what is left without ``gone``, and remember the reason."""
-        for rv in rvs:
-            if rv in gone:
-                self.reasons.setdefault(rv.name, reason)
-        return [rv for rv in rvs if rv not in gone]
 
 
 def recognise_weights(
@@ -154,57 +65,13 @@ def recognise_weights(
     entering = {var: search.parents(var) for var in factors}
     while True:
         before = len(rvs)
-        rvs = _drop_dependent_priors(search, rvs, indicators, entering)
+        rvs = drop_dependent_priors(search, rvs, indicators, entering)
         rvs, predictors = drop_other_factors(search, rvs, indicators, entering)
         if len(rvs) == before:
             break
     if not rvs:
         return None, search.reasons
     return _resolve_gates(search, rvs, predictors, indicators, entering)
-
-
-def _drop_dependent_priors(
-    search: Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
-) -> list[Tensor]:
-    """Drop what enters the prior of a weight: parameters and indicators are given."""
-    used = set().union(*entering.values())
-    for rv in list(rvs):
-        if rv not in used and entering[rv] & set(rvs) and entering[rv] & indicators:
-            rvs = search.drop(rvs, {rv}, "it is data of the weights, which are missing")
-    for rv in list(rvs):
-        hyperparameters = entering[rv] & set(rvs)
-        rvs = search.drop(rvs, hyperparameters, f"it is a parameter of the prior of {rv.name}")
-    for rv in list(rvs):
-        if entering[rv] & indicators:
-            names = ", ".join(sorted(v.name for v in entering[rv] & indicators))
-            rvs = search.drop(rvs, {rv}, f"its prior depends on {names}")
-    return rvs
-
-
-def drop_other_factors(
-    search: Search, rvs: list[Tensor], indicators: set[Tensor], entering: dict[Any, set[Tensor]]
-) -> tuple[list[Tensor], list[Tensor]]:
-    """Drop weights that enter a factor which no latent variables make Gaussian in them."""
-    predictors = []
-    for var, parents in entering.items():
-        inside = parents & set(rvs)
-        if not inside:
-            continue
-        parts = split_likelihood(var) if var in search.model.basic_RVs else None
-        observed = var in search.model.observed_RVs
-        # Missing data are read from a value variable, which must stand for them alone.
-        missing = not observed and not bounding_variables(search.model, var)
-        if parts is None or not (observed or (parts.scheme == "gaussian" and missing)):
-            reason = f"it enters {var.name}, which is no likelihood that can be made Gaussian in it"
-            rvs = search.drop(rvs, inside, reason)
-            continue
-        in_scale = search.variables_in([parts.scale, *parts.others])
-        rvs = search.drop(rvs, in_scale, f"the scale of {var.name} depends on it")
-        if in_scale & indicators:
-            rvs = search.drop(rvs, inside, f"the scale of {var.name} depends on indicators")
-        elif inside & set(rvs):
-            predictors.append(var)
-    return rvs, predictors
 
 
 def _resolve_gates(
@@ -330,103 +197,3 @@ def _components_without_gates(
         if more <= reached:
             return rvs - reached
         reached |= more
-
-
-def lay_out_weights(
-    rvs: list[Tensor], model: Model, point: dict[str, np.ndarray], d: int
-) -> list[WeightVariable]:
-    """Place the weights one after the other in the flat vector w."""
-    weights, start = [], 0
-    for rv in rvs:
-        shape = np.shape(point[model.rvs_to_values[rv].name])
-        stop = start + int(np.prod(shape))
-        value = rv.type(name=f"{rv.name} (natural)")
-        weights.append(WeightVariable(rv.name, rv, value, shape, start, stop))
-        start = stop
-    return weights
-
-
-def make_predictor(
-    search: Search, likelihood: Tensor, weights: list[WeightVariable]
-) -> tuple[Predictor, GateTracker, str]:
-    """Write a likelihood in terms of value variables and of natural weights.
-
-    Also return what was found about its predictor, and why it does not fit, if so.
-    """
-    model, parts = search.model, split_likelihood(likelihood)
-    assert parts is not None
-    observed = model.rvs_to_values[likelihood]
-    if likelihood in model.free_RVs:
-        (observed,) = model.replace_rvs_by_values([likelihood])
-    written = [parts.predictor, parts.scale, *parts.others]
-    mean, scale, *others = on_natural_weights(model, written, weights)
-    parts = parts._replace(predictor=mean, scale=scale, others=tuple(others))
-    multivariate = isinstance(likelihood.owner.op, MvNormalRV)
-    predictor = Predictor(likelihood.name, mean, scale, observed, multivariate)
-    link = ""
-    if parts.odds:
-        tracker, known, reason = _dependence(search, mean, weights)
-        unknowns = {b.value for b in search.layout} | {w.value for w in weights}
-        found = None if reason else find_link(mean, known, unknowns, _filled(search, weights))
-        if found is None:
-            return predictor, tracker, reason or NO_LINK
-        if found.kind == "probit" and parts.scheme != "bernoulli":
-            return predictor, tracker, PROBIT_OF_COUNTS
-        link, predictor = found.kind, predictor._replace(mean=found.predictor)
-    scheme, parameters = latent_parameters(parts, link, observed)
-    predictor = predictor._replace(scheme=scheme, parameters=parameters)
-    return predictor, *gated_affine(search, predictor, weights)
-
-
-def on_natural_weights(
-    model: Model, expressions: list[Tensor], weights: list[WeightVariable]
-) -> list[Tensor]:
-    """Write expressions of random variables in terms of value variables and natural weights."""
-    natural = {w.rv: w.value for w in weights}
-    used = set(ancestors(expressions))
-    others = [rv for rv in model.basic_RVs if rv in used and rv not in natural]
-    values = model.replace_rvs_by_values(others)
-    replacements = natural | dict(zip(others, values, strict=True))
-    return list(clone_replace(expressions, replacements))
-
-
-def gated_affine(
-    search: Search, predictor: Predictor, weights: list[WeightVariable]
-) -> tuple[GateTracker, str]:
-    """Return what was found about the mean, and why it does not fit, if so."""
-    tracker, known, reason = _dependence(search, predictor.mean, weights)
-    if reason:
-        return tracker, reason
-    dependence = known[predictor.mean]
-    if dependence.degree > 1 or not dependence.shaped:
-        return tracker, "is not affine in the weights"
-    if tracker.offsets[predictor.mean] is Offset.VARIES:
-        return tracker, "depends on indicators apart from the weights they multiply"
-    return tracker, ""
-
-
-def _dependence(
-    search: Search, tensor: Tensor, weights: list[WeightVariable]
-) -> tuple[GateTracker, dict[Tensor, Dependence], str]:
-    """Follow indicators and weights to a tensor; also return why that failed, if so."""
-    d, n = search.layout[-1].stop, weights[-1].stop
-    shifted = [w._replace(start=w.start + d, stop=w.stop + d) for w in weights]
-    offsets = {b.value: Offset.VARIES for b in search.layout}
-    offsets |= {w.value: Offset.ZERO for w in weights}
-    tracker = GateTracker(d, n, offsets)
-    try:
-        known = analyse(
-            [tensor],
-            (*search.layout, *shifted),
-            _filled(search, weights),
-            parameters={b.value for b in search.layout},
-            visit=tracker.visit,
-        )
-    except UnfollowableError as error:
-        return tracker, {}, f"cannot be followed ({error})"
-    return tracker, known, ""
-
-
-def _filled(search: Search, weights: list[WeightVariable]) -> dict[str, np.ndarray]:
-    """Return the start, with natural weights."""
-    return search.point | some_values(weights)

@@ -20,6 +20,7 @@ from pymc_exact_hmc.model.walls import Walls
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.moves.binary import NO_WEIGHTS, Motion
 from pymc_exact_hmc.moves.gated import GatedMove
+from pymc_exact_hmc.moves.gram import GramMemory
 from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.gated import fenced_transition, make_fence, mark_carried
@@ -69,7 +70,7 @@ class ConstrainedMove(GatedMove):
 
     def _bind(self) -> None:
         self._kernel = None
-        self._bind_gram()
+        self._gram = GramMemory(self.gaussian.block, self._active)
         s, w = np.zeros(self.prior.d, np.int8), np.zeros(self.gaussian.n)
         self._kernel = bind(fenced_transition, *self._arguments(s, w, seed_words(_ANY)))
 

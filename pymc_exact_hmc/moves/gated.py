@@ -27,18 +27,16 @@ from pymc_exact_hmc.model.verify_likelihoods import likelihood_terms
 from pymc_exact_hmc.model.verify_weights import gaussian_terms
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.moves.binary import Motion
+from pymc_exact_hmc.moves.gram import GramMemory
 from pymc_exact_hmc.moves.hyper import HyperMove
 from pymc_exact_hmc.moves.proxy import ProxyMove, can_stand_in
 from pymc_exact_hmc.random_stream import Stream, seed_words
 from pymc_exact_hmc.weights.active import (
     FULL,
-    PAIR_M,
     SINGULAR,
     SIZE,
     expire,
     make_active,
-    remember_gram,
-    rescale_gram,
 )
 from pymc_exact_hmc.weights.calls import Call, SingularPrecisionError, make_call
 from pymc_exact_hmc.weights.collapsed import Collapsed
@@ -105,17 +103,12 @@ class GatedMove:
         """Compile, in this process: forked chains inherit the machine code."""
         self._kernel: Any = None
         self._next: Call | None = None
-        self._bind_gram()
+        self._gram = GramMemory(self.gaussian.block, self._active)
         if isinstance(self.motion.augmentation, Gaussian):
             chosen = integrated_transition if self.collapsed else KERNELS[self.kernel]
             s, w = np.zeros(self.prior.d, np.int8), np.zeros(self.gaussian.n)
             stream = seed_words(np.random.default_rng(0))
             self._kernel = bind(chosen, *self._call(None)[1:6], s, w, stream, *self._call(None)[6:])
-
-    def _bind_gram(self) -> None:
-        gram, pairs, diagonal, pair_M, slots, rows = self._gram_caches()
-        self._remember_gram = bind(remember_gram, gram, pairs, diagonal, pair_M, slots)
-        self._rescale_gram = bind(rescale_gram, gram, 1.0, diagonal, pair_M, rows, slots)
 
     def _call(self, transition: Any) -> Call:
         return Call(
@@ -131,7 +124,7 @@ class GatedMove:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out machine code, which belongs to this process."""
-        code = ("_kernel", "_next", "_remember_gram", "_rescale_gram")
+        code = ("_kernel", "_next", "_gram")
         return {**self.__dict__, **dict.fromkeys(code)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -312,10 +305,10 @@ class GatedMove:
             self.prior.update(point | moved)
             refresh_caches(self.prior.energy, s)
             self.gaussian.temper(power)
-            self._rescale(power * self.gaussian.scale)
+            self._gram.rescale(self.gaussian.block, self._active, power * self.gaussian.scale)
             moved |= self._move(point | moved, s, w, rng)
             self.gaussian.temper(1.0)
-            self._rescale(self.gaussian.scale)
+            self._gram.rescale(self.gaussian.block, self._active, self.gaussian.scale)
             k += 1
             if k < ANNEALING.size and self._active.counts[SIZE] > MOST_ACTIVE:
                 # A prior that lets in hundreds without data: go on where the data count more.
@@ -334,31 +327,7 @@ class GatedMove:
             self._take_gram()
 
     def _take_gram(self) -> None:
-        if self.gaussian.gram_changed:
-            self.gaussian.block.gram.scale[0] = self.gaussian.scale
-            self._remember()
-        elif self.gaussian.scale != self.gaussian.block.gram.scale[0]:
-            self._rescale(self.gaussian.scale)
-        else:
-            expire(self._active)
-
-    def _remember(self) -> None:
-        """Take in a new Gram matrix."""
-        gram, pairs, diagonal, pair_M, slots, _ = self._gram_caches()
-        self._remember_gram(gram, pairs, diagonal, pair_M, slots)
-        expire(self._active)
-
-    def _rescale(self, scale: float) -> None:
-        """Take in a new scale of the same Gram matrix."""
-        gram, _, diagonal, pair_M, slots, rows = self._gram_caches()
-        self._rescale_gram(gram, scale, diagonal, pair_M, rows, slots)
-        expire(self._active)
-
-    def _gram_caches(self) -> tuple[Any, ...]:
-        """Return the Gram matrix, its pairs, and what is remembered of it."""
-        active, block = self._active, self.gaussian.block
-        caches = active.diagonal, active.pair[PAIR_M], active.slots, active.rows
-        return (block.gram, block.pairs, *caches)
+        self._gram.take(self.gaussian, self._active)
 
     def _write_inclusion(self, s: State, w: Vector) -> None:
         odds = np.empty(s.size)

@@ -18,6 +18,7 @@ from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
 from pymc_exact_hmc.moves.gated import GatedMove, State, Vector
+from pymc_exact_hmc.moves.gram import GramMemory
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.weights.active import expire, make_active
 from pymc_exact_hmc.weights.block import Block, R, make_block, price_slabs
@@ -56,7 +57,7 @@ class JointProbitMove(GatedMove):
                 f"kernel='paper' would move {size} weights and latents jointly, more than the "
                 f"{MOST_ROWS} it is meant for: leave it out."
             )
-        self._bind_gram()
+        self._gram = GramMemory(self.gaussian.block, self._active)
         self._joint = _joint_block(self.gaussian, self.prior.d)
         self._joint_active = make_active(self._joint, size)
         self._joint_walls = make_walls(self.prior.d, size)

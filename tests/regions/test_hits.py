@@ -8,7 +8,7 @@ from region_cases import allowed
 from scipy import stats
 
 from pymc_exact_hmc.random_stream import seed_words
-from pymc_exact_hmc.regions.gated import hit, look_around, take
+from pymc_exact_hmc.regions.fans import hit, look_around, take
 from pymc_exact_hmc.regions.lines import (
     COUNT,
     LOG_TOTAL,

@@ -15,7 +15,8 @@ from scipy import special
 
 from pymc_exact_hmc.compilation import _ON_DEMAND, compiled_on_demand
 from pymc_exact_hmc.model import tapes
-from pymc_exact_hmc.model.tapes import Tape, UntranslatableError
+from pymc_exact_hmc.model.tape_operations import UntranslatableError
+from pymc_exact_hmc.model.tapes import Tape
 from pymc_exact_hmc.tapes import operations
 from pymc_exact_hmc.tapes.program import run
 
