@@ -5,7 +5,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 
-from likelihoods.families import BINARY, COUNTS, SUCCESSES, TRIALS, D, P, X
+from likelihoods.families import BINARY, COUNTS, REAL, SUCCESSES, TRIALS, D, P, X
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
 LOGIT = {
@@ -130,6 +130,7 @@ REFUSED = {
     "cauchit": lambda eta: 0.5 + pt.arctan(eta) / np.pi,
     "complementary log-log": lambda eta: 1 - pt.exp(-pt.exp(eta)),
     "clipped": lambda eta: pt.clip(pm.math.sigmoid(eta), 1e-6, 1 - 1e-6),
+    "hardly clipped": lambda eta: pt.clip(pm.math.sigmoid(eta), 1e-10, 1 - 1e-10),
     "clipped predictor": lambda eta: pm.math.sigmoid(pt.clip(eta, -20, 20)),
     "guessing": lambda eta: 0.05 + 0.9 * pm.math.sigmoid(eta),
     "nonlinear": lambda eta: pm.math.sigmoid(eta + 0.1 * eta**2),
@@ -154,6 +155,22 @@ def test_what_is_no_link_is_refused(name):
     text = str(explain(model))
     assert "takes gamma (2): 2 indicators\n" in text
     assert "w (the predictor of y is neither the logistic function nor Φ of a predictor" in text
+
+
+@pytest.mark.parametrize("family", ["logit", "student", "binomial"])
+def test_a_matrix_of_responses(family):
+    """Rows and columns of data meet their own predictors."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D)
+        eta = (X @ (gamma * w)).reshape((3, -1))
+        if family == "logit":
+            pm.Bernoulli("y", logit_p=eta, observed=BINARY.reshape(3, -1))
+        elif family == "binomial":
+            n = TRIALS.reshape(3, -1)
+            pm.Binomial("y", n=n, logit_p=eta, observed=SUCCESSES.reshape(3, -1))
+        else:
+            pm.StudentT("y", nu=3, mu=eta, sigma=1.0, observed=REAL.reshape(3, -1))
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"gamma", "w"}
 
 
 def test_indicators_outside_the_predictor_are_refused():

@@ -71,3 +71,19 @@ def test_counts_between_none_and_all_separate_nothing():
         gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Flat("w", shape=2)
         pm.Binomial("y", n=3, logit_p=pm.Flat("a") + X @ (gamma * w), observed=1 + SEPARATED)
     assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["gamma"]
+
+
+def test_rows_with_both_outcomes_hold_a_weight_that_others_would_let_go():
+    """The first predictor separates what is all or nothing, but says something of the rest too."""
+    between = np.arange(20) % 3 == 0
+    y = np.where(between, 1 + (np.arange(20) % 2), 3 * SEPARATED)
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Flat("w", shape=2)
+        pm.Binomial("y", n=3, logit_p=X @ (gamma * w), observed=y)
+    assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["gamma"]
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Flat("w", shape=2)
+        others = np.where(between[:, None], 0.0, X)  # of which the rows between say nothing
+        pm.Binomial("y", n=3, logit_p=others @ (gamma * w), observed=y)
+    with pytest.raises(ValueError, match="y are separated"):
+        ExactBinaryHMC(model=model)

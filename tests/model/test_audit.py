@@ -172,6 +172,20 @@ def test_a_wall_elsewhere_is_noticed():
         walk(step, model, draws=40)
 
 
+def test_a_state_that_only_the_move_forbids_is_noticed(monkeypatch):
+    """Forbidden is not undefined: such a state is never visited."""
+    model = spins()
+    step = make_step(model)
+    true = step._move.density_terms
+
+    def forbidding(point, s):
+        return [-np.inf] if s[1] == 1 else true(point, s)
+
+    monkeypatch.setattr(step._move, "density_terms", forbidding)
+    with pytest.raises(SamplingError, match=DIFFERS):
+        walk(step, model, draws=20)
+
+
 def test_a_latent_family_that_is_wrong_is_noticed():
     """One response of twelve."""
     model = gated("student")

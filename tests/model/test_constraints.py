@@ -123,6 +123,10 @@ UNREADABLE = {
     "soft": (lambda w: pt.switch(w[0] > 0, 0, -1e10), "neither side is -inf"),
     "random": (lambda w: pt.switch(w[0] > 0, 0, pm.Normal("u")), "neither side is -inf"),
     "soft inside": (lambda w: pt.switch(w[0] > w[1], -((w[0] - 1) ** 2), -INF), "it goes through"),
+    "soft behind": (
+        lambda w: pt.switch(w.sum() > 1, -INF, -0.5 * (w**2).sum()),
+        "it goes through",
+    ),
     "maximum": (lambda w: pt.switch(pt.max(w) <= 1, 0, -INF), "not linear, quadratic"),
     "cubic": (lambda w: pt.switch(w[0] ** 3 <= w[1], 0, -INF), "not linear, quadratic"),
     "absolute": (lambda w: pt.switch(pt.abs(w[0]) <= 1, 0, -INF), "not linear, quadratic"),

@@ -1,5 +1,7 @@
 """Models meant to mislead the recogniser: every energy drop equals the model's own."""
 
+import itertools
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -485,3 +487,47 @@ def test_terms_that_are_called_back_count_as_changing(degree):
     block = binary_block(model)
     coefficients = Coefficients(block.terms, block.layout, model.initial_point())
     assert coefficients.update(model.initial_point() | {"beta": np.array(0.3)})
+
+
+@pytest.mark.parametrize("multilinear", [True, False])
+def test_one_of_two_terms_that_are_called_back_counts_as_changing(multilinear):
+    """A term that no other variable enters does not hide one that some do."""
+    with pm.Model() as model:
+        s, beta = bits(9), pm.Normal("beta")
+        pm.Potential("a", (beta if multilinear else 1.0) * pt.prod(1 + 0.1 * s))
+        pm.Potential("b", (1.0 if multilinear else beta) * s.sum() ** 3)
+    block = binary_block(model)
+    coefficients = Coefficients(block.terms, block.layout, model.initial_point())
+    assert len(coefficients._compiled) == 2
+    assert coefficients.update(model.initial_point() | {"beta": np.array(0.3)})
+
+
+def test_the_entry_that_depends_on_most_indicators_decides():
+    """Not the first, which depends on one."""
+    with pm.Model() as model:
+        pm.Potential("a", pt.exp(0.3 * np.tril(np.ones((4, 4))) @ bits(4)).sum())
+    assert forms_of(model, "a") == {"local"}
+    assert worst_error(model) < TOLERANCE
+
+
+def test_what_is_too_dear_to_tabulate_at_every_call_is_not_local():
+    """All triples of ten indicators, with a random vector among them."""
+    triples = np.array(list(itertools.combinations(range(10), 3)))
+    with pm.Model() as model:
+        s, b = bits(10), pm.Normal("b", shape=len(triples))
+        pm.Potential("a", pt.exp(b * s[triples].sum(axis=1)).sum())
+    assert "local" not in forms_of(model, "a")
+    assert worst_error(model, [{"b": np.linspace(-1, 1, len(triples))}]) < TOLERANCE
+
+
+def test_a_matrix_of_indicators_that_is_called_back():
+    """Entries are numbered by rows, in what is compiled as elsewhere."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.4, shape=(2, 3))
+        pm.Potential("a", pt.sin((np.arange(1.0, 7.0).reshape(2, 3) * s).sum()))
+    with pm.Model() as larger:
+        s = pm.Bernoulli("s", 0.4, shape=(2, 7))
+        pm.Potential("a", pt.sin((np.arange(1.0, 15.0).reshape(2, 7) * s).sum()))
+    assert worst_error(model) < TOLERANCE
+    assert forms_of(larger, "a") == {"generic"}
+    assert worst_error(larger) < TOLERANCE

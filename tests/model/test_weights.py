@@ -49,6 +49,14 @@ def several_responses():
     return np.repeat(range(D), 2), np.kron(X, np.eye(2)), np.stack([Y, U[:N]], axis=1).ravel(), 1.0
 
 
+def repeated_measurements():
+    """One mean for each row of a matrix of data."""
+    g, w = gates_and_weights()
+    both = np.stack([Y, U[:N]], axis=1)
+    pm.Normal("y", (X @ (g * w))[:, None], 1.0, observed=both)
+    return range(D), np.repeat(X, 2, axis=0), both.ravel(), 1.0
+
+
 def more_weights_than_data():
     """The design is read by rows."""
     g, w = gates_and_weights(WIDE.shape[1])
@@ -76,6 +84,7 @@ COVARIANCES = np.stack([np.diag([1.0, 0.5 + k]) + 0.3 for k in range(N)])
 READ = {
     "weights of their own": weights_of_their_own,
     "several responses": several_responses,
+    "repeated measurements": repeated_measurements,
     "more weights than data": more_weights_than_data,
     "one covariance": correlated_responses(COVARIANCES[0]),
     "covariance of each row": correlated_responses(COVARIANCES),
@@ -170,6 +179,30 @@ def test_switched_weights_are_not_gated_as_well():
     assert found is None
     _, found, _ = recognised(lambda: make(False), recognise_switched)
     assert found is not None
+
+
+def test_switched_weights_have_one_indicator_each():
+    """A prior that two of them decide together is for another kernel."""
+
+    def make():
+        g = pm.Bernoulli("g", 0.4, shape=D)
+        w = pm.Normal("w", 0, pt.switch(g * g[::-1], 2.0, 0.1), shape=D)
+        pm.Normal("y", X @ w, 1.0, observed=Y)
+
+    _, found, _ = recognised(make, recognise_switched)
+    assert found is None
+
+
+def test_coefficients_of_switched_weights_follow_other_variables():
+    """A factor of the predictor that another step moves."""
+
+    def make():
+        g, phi = pm.Bernoulli("g", 0.4, shape=D), pm.Uniform("phi")
+        w = pm.Normal("w", 0, pt.switch(g, 2.0, 0.1), shape=D)
+        pm.Normal("y", phi * (X @ w), 1.0, observed=Y)
+
+    _, found, _ = recognised(make, recognise_switched)
+    assert [predictor.random for predictor in found.block.predictors] == [True]
 
 
 @pytest.mark.parametrize("bound", [False, True])

@@ -8,6 +8,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from pytensor import function
+from pytensor.raise_op import Assert
 from pytensor.scalar import basic as scalar
 from pytensor.scalar import math as scalar_math
 from pytensor.tensor.elemwise import Elemwise
@@ -15,7 +16,7 @@ from scipy import special
 
 from pymc_exact_hmc.compilation import _ON_DEMAND, compiled_on_demand
 from pymc_exact_hmc.model import tapes
-from pymc_exact_hmc.model.tape_operations import UntranslatableError
+from pymc_exact_hmc.model.tape_operations import CHAINS, OPERATIONS, UntranslatableError
 from pymc_exact_hmc.model.tapes import Tape
 from pymc_exact_hmc.tapes import operations
 from pymc_exact_hmc.tapes.program import run
@@ -90,7 +91,7 @@ def test_indices_shapes_and_reductions():
     assert_same(model, outputs, np.random.default_rng(4))
 
 
-@pytest.mark.parametrize("operation", [*tapes.OPERATIONS, *tapes.CHAINS], ids=lambda x: x.__name__)
+@pytest.mark.parametrize("operation", [*OPERATIONS, *CHAINS], ids=lambda x: x.__name__)
 def test_every_operation_is_its_own(operation):
     """Each has the instruction of the same meaning: at numbers of both signs, and at equal ones."""
     known = [*vars(scalar).values(), *vars(scalar_math).values()]
@@ -138,6 +139,16 @@ def test_values_that_the_model_forbids_have_no_density():
     tape = Tape([model.logp()], model.initial_point() | {"x": np.array(1.0)})
     assert np.isfinite(tape({"x": np.array(1.0), "y": np.array(0.0)})[0])
     assert tape({"x": np.array(-1.0), "y": np.array(0.0)})[0] == -np.inf
+
+
+def test_conditions_of_the_model_itself():
+    """An assertion in a graph forbids where it fails, and says nothing where it holds."""
+    x, y = pt.vector("x", shape=(2,)), pt.scalar("y")
+    checked = pt.sum(Assert("positive")(pt.exp(x), pt.all(x > 0), y < 3))
+    tape = Tape([checked], {"x": np.array([1.0, 2.0]), "y": np.array(0.0)})
+    for values, number, allowed in (([1, 2], 0, 1), ([1, -2], 0, 0), ([1, 2], 3, 0)):
+        found = tape({"x": np.array(values, float), "y": np.array(float(number))})[0]
+        assert found == pytest.approx(np.exp(values).sum()) if allowed else found == -np.inf
 
 
 def test_what_a_tape_does_not_know_is_named():
