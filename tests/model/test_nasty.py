@@ -531,3 +531,18 @@ def test_a_matrix_of_indicators_that_is_called_back():
     assert worst_error(model) < TOLERANCE
     assert forms_of(larger, "a") == {"generic"}
     assert worst_error(larger) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", ["added", "subtracted", "joined"])
+def test_parts_of_what_indicators_select_stay_together(name):
+    """They decide how many entries there are, so what is added to each of them counts too."""
+    with pm.Model() as model:
+        s = bits(5)
+        chosen = pt.as_tensor(X5)[s.nonzero()[0]]
+        whole = {
+            "added": chosen + 0.7,
+            "subtracted": 0.7 - chosen,
+            "joined": pt.concatenate([chosen, chosen * 0 + 0.7]),
+        }[name]
+        pm.Potential("a", whole.sum())
+    assert worst_error(model) < TOLERANCE
