@@ -69,6 +69,7 @@ def test_several_potentials_and_other_variables_in_them():
         w = pm.Normal("w", 0, 1, shape=D)
         pm.Potential("ball", pt.switch((w**2).sum() <= size**2, 0, -INF))
         pm.Potential("slope", pt.switch(w[0] + size * w[1] >= 0, 0, -INF))
+        pm.Potential("bent", pt.switch((size * w**2).sum() + w[0] * w[1] <= 40, 0, -INF))
         step = ExactBinaryHMC()
     walls, point = step._move.gaussian.walls, model.initial_point()
     for log_size in (0.0, 1.0):
@@ -77,6 +78,9 @@ def test_several_potentials_and_other_variables_in_them():
         k, q = walls.labels.index("slope"), walls.labels.index("ball")
         np.testing.assert_allclose(walls.region.F[k], [1, np.exp(log_size), 0])
         np.testing.assert_allclose(walls.region.g[q], np.exp(2 * log_size))
+        bent = walls.region.Q[walls.labels.index("bent") - len(walls.labels)]
+        np.testing.assert_allclose(np.diag(bent), -np.exp(log_size))
+        np.testing.assert_allclose(bent[0, 1], -0.5)
     assert "evaluated when other variables change" in str(step.explain())
 
 

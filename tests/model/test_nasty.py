@@ -546,3 +546,28 @@ def test_parts_of_what_indicators_select_stay_together(name):
         }[name]
         pm.Potential("a", whole.sum())
     assert worst_error(model) < TOLERANCE
+
+
+NOT_POLYNOMIALS = {
+    "an average of those selected": lambda s: (X5 * s).sum() / (1 + s.sum()),
+    "a switch between neighbours": lambda s: pt.switch(s[1:], 0.7 * s[:-1], 0.2).sum(),
+    "a switch of a square": lambda s: pt.switch(s[0], s[1] + s[2], s[3] * s[4]),
+}
+
+
+@pytest.mark.parametrize("name", NOT_POLYNOMIALS)
+def test_what_divides_or_switches_is_no_polynomial(name):
+    """Its derivatives say nothing of what a flip changes."""
+    with pm.Model() as model:
+        pm.Potential("a", NOT_POLYNOMIALS[name](bits(5)))
+    assert forms_of(model, "a") == {"local"}
+    assert worst_error(model) < TOLERANCE
+
+
+def test_products_of_factors_that_share_indicators_are_not_multilinear():
+    """Each factor depends on two neighbours, so each indicator enters squared."""
+    near = np.eye(12) + np.eye(12, k=1)
+    with pm.Model() as model:
+        pm.Potential("a", pt.prod(1 - 0.1 * (near @ bits(12))))
+    assert forms_of(model, "a") == {"generic"}
+    assert worst_error(model) < TOLERANCE

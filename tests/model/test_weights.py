@@ -146,7 +146,17 @@ def censored(latent):
     return lambda mean: pm.Censored("y", latent(mean), 0, None, observed=np.maximum(Y, 0))
 
 
+def shifted(shift):
+    """An indicator that moves the mean by itself."""
+    return lambda mean: pm.Normal("y", mean + shift(pm.Bernoulli("z", 0.5)), 1.0, observed=Y)
+
+
+APART = "depends on indicators apart from the weights they multiply"
 LEFT = {
+    "a shift": (shifted(lambda z: 0.7 * z), APART),
+    "a shift by a switch": (shifted(lambda z: pt.switch(z, 1.0, 0.0)), APART),
+    "a shift from a table": (shifted(lambda z: pt.constant([0.3, -1.0])[z]), APART),
+    "a shift of some rows": (shifted(lambda z: GROUP * z), APART),
     "indicators in nu": (tails_that_are_switched, "the scale of y depends on indicators"),
     "censored Student": (censored(lambda mean: pm.StudentT.dist(4, mu=mean)), "no likelihood"),
     "censored Laplace": (censored(lambda mean: pm.Laplace.dist(mean, 1.0)), "no likelihood"),
@@ -179,6 +189,48 @@ def test_switched_weights_are_not_gated_as_well():
     assert found is None
     _, found, _ = recognised(lambda: make(False), recognise_switched)
     assert found is not None
+
+
+def test_coefficients_are_random_wherever_they_stand_in_a_sum():
+    """A random factor of columns in the second summand, beside an intercept."""
+
+    def make():
+        (g, w), phi = gates_and_weights(), pm.Uniform("phi")
+        pm.Normal("y", pm.Normal("w0", 0, 9) + (X + phi * Z[:N]) @ (g * w), 1.0, observed=Y)
+
+    _, (found, _), _ = recognised(make)
+    assert [predictor.random for predictor in found.predictors] == [True]
+
+
+def test_a_weight_that_is_used_twice_has_no_unit():
+    """Only one of the two places has the factor."""
+
+    def make():
+        (g, w), tau = gates_and_weights(), pm.HalfNormal("tau", 1.0)
+        pm.Normal("y", X @ (g * (tau * w)) + Z[:N] @ (g * w), 1.0, observed=Y)
+
+    _, (found, _), _ = recognised(make)
+    assert found.units == {}
+    assert [predictor.random for predictor in found.predictors] == [True]
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_second_setting_that_is_impossible_says_nothing(sign):
+    """A scale close to 0 is on its other side in one of the two, and the start is as it was."""
+    with pm.Model() as model:
+        g, w = gates_and_weights()
+        u = pm.Normal("u", sign * 0.001, 1.0)
+        pm.Normal("y", X @ (g * w), sign * u, observed=Y)
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} > {"gamma", "w"}
+
+
+def test_discrete_variables_in_scales_are_left_to_other_steps():
+    """Slices are for real numbers."""
+    with pm.Model() as model:
+        g, k = pm.Bernoulli("g", 0.4, shape=D), pm.Poisson("k", 3.0)
+        w = pm.Normal("w", 0, 0.5 + k, shape=D)
+        pm.Normal("y", X @ (g * w), 1.0, observed=Y)
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"g", "w"}
 
 
 def test_switched_weights_have_one_indicator_each():

@@ -13,7 +13,7 @@ from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
-from pymc_exact_hmc.model.truncated_weights import recognise_truncated
+from pymc_exact_hmc.model.truncated_weights import UNTRUNCATED, recognise_truncated
 from pymc_exact_hmc.moves.plan import Plan, _effective_share
 
 BATCHES = 50
@@ -562,3 +562,15 @@ def test_reflections_of_all_rounds_are_counted(monkeypatch):
     monkeypatch.setattr(move, "_play", lambda *_, **__: move._scratch.counts.__setitem__(0, 2))
     move(point, np.zeros(0, np.int8), np.random.default_rng(1), check=False)
     assert move.reflections == 6
+
+
+def test_what_shares_a_likelihood_with_a_truncated_weight_is_drawn_with_it():
+    """An intercept that nothing truncates; one of another likelihood is left to other steps."""
+    X = np.random.default_rng(4).normal(size=(6, 2))
+    with pm.Model() as model:
+        w, a, b = pm.HalfNormal("w", 1.0, shape=2), pm.Normal("a"), pm.Normal("b")
+        pm.Normal("y", a + X @ w, 1.0, observed=X[:, 0])
+        pm.Normal("z", b, 1.0, observed=X[:, 1])
+    block, reasons = recognise_truncated(model, model.initial_point())
+    assert {weight.name for weight in block.weights} == {"w", "a"}
+    assert reasons == {"b": UNTRUNCATED}
