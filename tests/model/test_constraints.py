@@ -99,6 +99,19 @@ def test_products_keep_their_factors():
     assert ((signs < 0) & (more < 0)).any()  # which no product of all six factors would forbid
 
 
+def test_scales_of_weights_under_constraints_are_left_to_other_steps():
+    """Weights that a region cuts are not integrated out; probabilities do not meet them."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(8, D))
+    with pm.Model() as model:
+        tau, sigma, p = pm.HalfNormal("tau"), pm.HalfNormal("sigma"), pm.Beta("p", 1, 2)
+        gamma, w = pm.Bernoulli("gamma", p, shape=D), pm.Normal("w", 0, tau, shape=D)
+        pm.Normal("y", X @ (gamma * w), sigma, observed=rng.normal(size=8))
+        pm.Potential("c", pt.switch(w.sum() <= 1, 0, -INF))
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"gamma", "w", "p_logodds__"}
+    assert "tau (weights under constraints cannot be integrated out" in str(explain(model))
+
+
 def test_products_of_vectors_are_a_product_for_each_entry():
     """Two wrong signs in one entry are right, one in each of two entries are not."""
     with pm.Model():

@@ -96,10 +96,17 @@ def censored():
     pm.Censored("y", normal, lower=-0.5, upper=None, observed=np.maximum(Y, -0.5))
 
 
+def columns_of_log_odds():
+    gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", shape=D)
+    turned = X * pt.exp(pm.Uniform("u") * TIME)[:, None]
+    pm.Bernoulli("y", logit_p=turned @ (gamma * w), observed=(Y > 0).astype(int))
+
+
 MODELS = [
     noise_and_slab, bounds_and_offset, columns, unit_of_either_sign, noise_of_each_row,
     noise_of_groups, change_of_noise, correlation_from_some_number_on, weights_that_change_places,
     two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
+    columns_of_log_odds,
 ]  # fmt: skip
 
 

@@ -202,6 +202,19 @@ def test_coefficients_are_random_wherever_they_stand_in_a_sum():
     assert [predictor.random for predictor in found.predictors] == [True]
 
 
+def test_one_entry_that_several_indicators_multiply_is_too_many():
+    """The others of the same variable have one each; all are for another kernel."""
+
+    def make():
+        g, w = gates_and_weights()
+        gates = pt.stack([g[0], g[1], g[0] * g[1]])
+        pm.Normal("y", X @ (gates * w), 1.0, observed=Y)
+
+    _, (found, reasons), _ = recognised(make)
+    assert found is None
+    assert reasons["w"] == "an entry of it is multiplied by several indicators"
+
+
 def test_a_weight_that_is_used_twice_has_no_unit():
     """Only one of the two places has the factor."""
 

@@ -33,6 +33,7 @@ PROBLEMS = {
         "upper": [4.0, 1.0, 2.0, 3.0, 2.5, INF, 1.5, 0.8],
     },
     "group of three": {"gate": TRIPLE, "lam": 0.4},
+    "group of four": {"gate": [1, 0, 1, 1, 2, 1], "lam": 0.4},
     "slab bounds differ": {"gate": range(5), "lower": 0.0, "slab_lower": -INF},
 }
 CLOCKS = {"default": Clocks(held=0.5), "long": Clocks(w_time=7.0, fewest=2.1, most=2.9)}
