@@ -11,7 +11,7 @@ from likelihoods.families import BINARY, SUCCESSES, TRIALS, D, N, P, X, exact, m
 from likelihoods.quadrature import posterior
 from likelihoods.test_families import compare
 from pymc_exact_hmc import ExactBinaryHMC
-from pymc_exact_hmc.dynamics.transition import refresh_caches
+from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
 from pymc_exact_hmc.likelihoods import Logistic, Probit
 from pymc_exact_hmc.likelihoods.proxy import adopt, excess, make_proxy, observe
 from pymc_exact_hmc.likelihoods.verbs import add_slopes, log_likelihood
@@ -277,3 +277,25 @@ def test_families_that_are_not_smooth_are_refused(verb):
     """A family must say what its likelihood is before it can have a proxy."""
     with pytest.raises(TypeError, match="has no"):
         verb(3, *[None] * (2 if verb is add_slopes else 1))
+
+
+def test_jumps_are_made_at_the_present_prior():
+    """Log-odds that another step has moved since the last call."""
+    with pm.Model() as model:
+        p = pm.Beta("p", 1, 1)
+        gamma, w = pm.Bernoulli("gamma", p, shape=D), pm.Normal("w", shape=D)
+        pm.Bernoulli("y", logit_p=X @ (gamma * w), observed=BINARY)
+        step = ExactBinaryHMC([gamma, w])
+    move, seen = step._move, []
+    jump = move.proxy.__class__.__call__
+
+    class Spy(type(move.proxy)):
+        def __call__(self, s, w, rng):
+            off, on = (fresh_log_density(move.prior.energy, np.full(D, k, np.int8)) for k in (0, 1))
+            seen.append((on - off) / D)
+            return jump(self, s, w, rng)
+
+    move.proxy.__class__ = Spy
+    for log_odds in (0.0, 1.5, -2.0):
+        step.step(model.initial_point() | {"p_logodds__": np.array(log_odds)})
+    np.testing.assert_allclose(seen, [0.0, 1.5, -2.0], atol=1e-12)

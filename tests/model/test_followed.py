@@ -178,6 +178,7 @@ def test_walls_that_turn_are_measured_again(monkeypatch):
     with pm.Model() as model:
         turning_wall()
         old = ExactBinaryHMC([model["w"]])
+        old.step(model.initial_point())
         for slope in (1.5, -0.7):
             point = model.initial_point() | {"slope": np.array(slope)}
             monkeypatch.setattr(model, "initial_point", lambda point=point: point)
@@ -185,9 +186,8 @@ def test_walls_that_turn_are_measured_again(monkeypatch):
             for step in (old, new):
                 step._move._update(point)
             mine, theirs = (step._move._scratch.flight for step in (old, new))
-            for found, wanted in zip(mine, theirs, strict=True):
-                if isinstance(wanted, np.ndarray) and wanted.dtype == float:
-                    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+            np.testing.assert_allclose(mine.FSigma, theirs.FSigma, rtol=1e-12)
+            np.testing.assert_allclose(mine.gram, theirs.gram, rtol=1e-12)
 
 
 def test_bounds_that_move_reach_the_region(monkeypatch):

@@ -66,6 +66,16 @@ def test_no_bayes_factor_without_a_switch():
     assert list(np.isfinite(table["bayes_factor"])) == [False, True] * 2
 
 
+def test_recorded_probabilities_measure_what_never_switched():
+    """Probabilities that were recorded at each draw tell how much evidence there is."""
+    gamma, p = np.ones((2, 20, 2), int), np.full((2, 20, 2), 0.97)
+    p[:, ::2] = 0.99
+    stats = {"ehmc_inclusion": (("chain", "draw", "k"), p)}
+    table = model_summary(trace(gamma=(DIMS, gamma), stats=stats), prior=0.5).bayes_factors
+    assert list(table["note"]) == ["", ""]
+    np.testing.assert_allclose(table["bayes_factor"], 0.98 / 0.02)
+
+
 def test_text_and_html(summary):
     """The summary prints, and shows as tables."""
     text, html = str(summary), summary._repr_html_()

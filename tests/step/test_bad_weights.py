@@ -172,3 +172,16 @@ def test_inclusion_of_weights_under_constraints_is_refused():
         pm.Normal("y", X[:, :3] @ (gamma * w), 1.0, observed=np.zeros(len(X)))
     with pytest.raises(ValueError, match="inclusion=True is not available for weights under"):
         ExactBinaryHMC(model=model, inclusion=True)
+
+
+def test_the_papers_kernel_takes_exponential_weights_that_are_always_on():
+    """Only weights that are off must be held by a Gaussian slab."""
+    X = np.random.default_rng(3).normal(size=(9, 3))
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Normal("w", 0, 1, shape=2)
+        mean = X[:, 0] * pm.Exponential("w0", 1.0) + X[:, 1:] @ (gamma * w)
+        pm.Normal("y", mean, 1.0, observed=X.sum(axis=1))
+        step = ExactBinaryHMC(kernel="paper")
+    assert {v.name for v in step.vars} == {"gamma", "w", "w0_log__"}
+    step.set_rng(np.random.default_rng(1))
+    step.step(model.initial_point())

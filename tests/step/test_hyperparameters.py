@@ -460,6 +460,25 @@ def test_a_scale_of_a_scale_reaches_the_weights():
     assert hyper.coordinates.reach.all()
 
 
+def test_widths_are_kept_once_tuning_ends():
+    """A width that follows the draws would make later ones depend on earlier ones."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", pm.Beta("p", 1, 1), shape=4)
+        pm.Potential("pairs", (gamma[1:] * gamma[:-1]).sum())
+        step = ExactBinaryHMC()
+    step.set_rng(np.random.default_rng(2))
+    point, widths = model.initial_point(), step._move.hyper.coordinates.widths
+    learnt = []
+    for _ in range(3):
+        for _ in range(5):
+            point, _ = step.step(point)
+        learnt.append(widths.copy())
+        if len(learnt) == 2:
+            step.stop_tuning()
+    assert (learnt[0] != learnt[1]).all()
+    np.testing.assert_array_equal(learnt[1], learnt[2])
+
+
 def test_a_new_chain_has_learnt_no_widths():
     """What a chain does must not depend on the one that the step has made before."""
     with pm.Model() as model:

@@ -574,3 +574,17 @@ def test_what_shares_a_likelihood_with_a_truncated_weight_is_drawn_with_it():
     block, reasons = recognise_truncated(model, model.initial_point())
     assert {weight.name for weight in block.weights} == {"w", "a"}
     assert reasons == {"b": UNTRUNCATED}
+
+
+def test_pieces_of_a_region_are_left():
+    """Flights do not jump; where a region is not convex, draws along lines do."""
+    with pm.Model() as model:
+        w = pm.Normal("w", 0.0, 1.0, shape=2)
+        pm.Potential("apart", pt.switch(w[0] ** 2 >= 0.5, 0, -INF))
+        step = ExactBinaryHMC()
+    step.set_rng(np.random.default_rng(5))
+    point, signs = model.initial_point() | {"w": np.array([1.0, 0.0])}, set()
+    for _ in range(60):
+        point, _ = step.step(point)
+        signs.add(np.sign(point["w"][0]))
+    assert signs == {-1.0, 1.0}
