@@ -13,7 +13,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # Folders whose tests compile the kernels of the weights, which take half a minute each. They come
 # last, so that of two workers one compiles them while the other does the rest.
-LAST = ("model", "fuzz", "step", "weights", "likelihoods", "endurance")
+LAST = ("corpus", "model", "fuzz", "step", "weights", "likelihoods", "endurance")
 
 
 def pytest_collection_modifyitems(items):
@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items):
 # Folders whose models are many and small: compiling takes longer than all else that is done with
 # them, so their graphs are interpreted and kernels that are never called are not compiled.
 # Everywhere else, and in the files named, everything is as for a user.
-INTERPRETED = ("model", "likelihoods", "step", "weights", "tapes")
+INTERPRETED = ("corpus", "model", "likelihoods", "step", "weights", "tapes")
 COMPILED = ("test_contract.py", "test_joint.py", "test_uscrime.py", "test_with_nuts.py")
 
 
