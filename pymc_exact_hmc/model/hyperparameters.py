@@ -17,6 +17,7 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.traversal import ancestors
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
+from pymc_exact_hmc.model.legality import parameter_conditions
 from pymc_exact_hmc.model.logps import factor_logps
 from pymc_exact_hmc.model.parents import direct_parents
 from pymc_exact_hmc.model.tape_operations import UntranslatableError
@@ -198,6 +199,8 @@ def _put_on_tape(search: _Search, taken: list[Tensor]) -> tuple[HyperBlock | Non
     ]
     logps = factor_logps(model, entered, jacobian=True)
     total = sum(x.astype("float64").sum() for x in logps)
+    for condition in _conditions(search, taken):
+        total = total + pt.switch(pt.all(condition), 0.0, -np.inf)
     outputs = [total]
     n_noise = 0
     if gaussian is not None:
@@ -214,6 +217,18 @@ def _put_on_tape(search: _Search, taken: list[Tensor]) -> tuple[HyperBlock | Non
         for rv in taken
     ]
     return HyperBlock(hyperparameters, tape, n_noise, search.layout), {}
+
+
+def _conditions(search: _Search, taken: list[Tensor]) -> list[Tensor]:
+    """Return what weights and likelihoods ask of the hyperparameters alone."""
+    if search.weights is None:
+        return []
+    values = search.model.rvs_to_values
+    # A covariance is known by its precision, which is not positive where it is none.
+    multivariate = {p.name for p in search.weights.predictors if p.multivariate}
+    rvs = [*search.weight_rvs, *(rv for rv in search.likelihoods if rv.name not in multivariate)]
+    unknowns = {values[rv] for rv in search.indicators | search.weight_rvs}
+    return parameter_conditions(search.model, rvs, {values[rv] for rv in taken}, unknowns)
 
 
 def _leader(search: _Search, c: int) -> Tensor:

@@ -36,7 +36,10 @@ ENTRYWISE = (
     *(special.Sigmoid, special.Softplus, special.Log1mexp),
     *(special.Erf, special.Erfc, special.Erfcx, special.Erfinv, special.Erfcinv, special.GammaLn),
 )
-NEVER_NEGATIVE = (scalar.Exp, scalar.Sqr, scalar.Sqrt, special.Sigmoid, special.Softplus)
+NEVER_NEGATIVE = (
+    *(scalar.Abs, scalar.Exp, scalar.Sqr, scalar.Sqrt),
+    *(special.Sigmoid, special.Softplus),
+)
 POSITIVE_LAWS = {
     *("HalfNormalRV", "HalfCauchyRV", "HalfStudentTRV", "ExponentialRV", "GammaRV", "BetaRV"),
     *("InvGammaRV", "LogNormalRV", "WeibullBetaRV", "HalfFlatRV"),
@@ -90,7 +93,7 @@ def _is_analytic(node: Apply[Any], inputs: list[int]) -> bool:
 def _is_root(operation: Any, node: Apply[Any]) -> bool:
     """Return whether an operation is singular at 0."""
     if isinstance(operation, scalar.Pow):
-        exponent = _entries(node.inputs[1])
+        exponent = entries(node.inputs[1])
         return not (isinstance(exponent, Constant) and bool((exponent.data % 1 == 0).all()))
     return isinstance(operation, scalar.Sqrt | scalar.Log | scalar.Log2 | scalar.Log10)
 
@@ -100,22 +103,24 @@ def _has_edge(tensor: Tensor) -> bool:
     operation, inputs = _entrywise(tensor)
     if isinstance(operation, scalar.Mul):
         squared = [x for x in inputs if inputs.count(x) > 1]
-        return not all(map(_keeps_sign, squared)) or any(map(_has_edge, inputs))
+        return not all(map(is_never_negative, squared)) or any(map(_has_edge, inputs))
     if isinstance(operation, scalar.TrueDiv):
         return any(map(_has_edge, inputs))
-    return isinstance(operation, scalar.Sqr | scalar.Pow) and not _keeps_sign(inputs[0])
+    return isinstance(operation, scalar.Sqr | scalar.Pow) and not is_never_negative(inputs[0])
 
 
-def _keeps_sign(tensor: Tensor) -> bool:
+def is_never_negative(tensor: Tensor) -> bool:
     """Return whether a tensor is never negative, as far as its last operations show."""
     operation, inputs = _entrywise(tensor)
     if operation is None:
-        entries = _entries(tensor)
-        return isinstance(entries, Constant) and bool((entries.data >= 0).all())
+        known = entries(tensor)
+        return isinstance(known, Constant) and bool((known.data >= 0).all())
     if isinstance(operation, scalar.Add | scalar.Mul | scalar.TrueDiv):
-        return all(map(_keeps_sign, inputs))
+        return all(map(is_never_negative, inputs))
+    if isinstance(operation, scalar.Pow | scalar.Sign):
+        return is_never_negative(inputs[0])
     if isinstance(operation, scalar.Sub):  # 1 − p, as between the bounds of an interval
-        one = _entries(inputs[0])
+        one = entries(inputs[0])
         certain = isinstance(one, Constant) and bool((one.data >= 1).all())
         return certain and isinstance(_entrywise(inputs[1])[0], special.Sigmoid)
     return isinstance(operation, NEVER_NEGATIVE) or type(operation).__name__ in POSITIVE_LAWS
@@ -123,13 +128,13 @@ def _keeps_sign(tensor: Tensor) -> bool:
 
 def _entrywise(tensor: Tensor) -> tuple[Any, list[Tensor]]:
     """Return the operation that gives the entries of a tensor, and what it is applied to."""
-    node = _entries(tensor).owner
+    node = entries(tensor).owner
     if node is None:
         return None, []
     return (node.op.scalar_op if isinstance(node.op, Elemwise) else node.op), list(node.inputs)
 
 
-def _entries(tensor: Tensor) -> Tensor:
+def entries(tensor: Tensor) -> Tensor:
     """Return a tensor before its axes were moved."""
     while tensor.owner is not None and isinstance(tensor.owner.op, DimShuffle | CheckAndRaise):
         tensor = tensor.owner.inputs[0]

@@ -14,7 +14,7 @@ from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.feasible import EmptyRegionError, feasible_start
-from pymc_exact_hmc.model.gated_constraints import own_bounds
+from pymc_exact_hmc.model.gated_constraints import own_bounds, why_not_fenced
 from pymc_exact_hmc.model.natural import PlacedWeight, read_weights, write_weights
 from pymc_exact_hmc.model.walls import Walls
 from pymc_exact_hmc.model.weight_coefficients import WeightCoefficients
@@ -94,6 +94,13 @@ class ConstrainedMove(GatedMove):
             self._take_gram()
         if self.walls.update(point, self.gaussian.bounds, bounds_changed=changed):
             mark_carried(self.walls.region, self._own, self._fence.carried)
+            self._refuse_flat()
+
+    def _refuse_flat(self) -> None:
+        """Refuse a wall that has come to meet a weight which nothing else holds."""
+        reason = why_not_fenced(self.gaussian.block, self.walls, self._fence.carried)
+        if reason:
+            raise SamplingError(f"{', '.join(p.label for p in self._placed)}: {reason}.")
 
     def _move_scales(
         self, point: Point, s: State, w: Vector, rng: np.random.Generator, *, power: float = 1.0

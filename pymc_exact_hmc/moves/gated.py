@@ -57,6 +57,8 @@ ANNEALING = np.geomspace(1e-4, 1.0, 40)
 MOST_ACTIVE = 400
 """Active weights beyond which a call costs too much to be spent on a start."""
 LEAP = 9
+FEWEST_TURNS_APART = 0.1
+"""How far from a whole number of half turns weights of the paper's kernel must stay."""
 
 
 class GatedMove:
@@ -158,12 +160,13 @@ class GatedMove:
     def __call__(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
         """Move s in place; return the value variables of what was moved with it."""
         clear(self.tally)
-        self._attempts.contacts[0] = self.rejected = 0
+        self._attempts.contacts[0] = self._attempts.given_up[0] = self.rejected = 0
         # Other augmentations count their trajectories themselves.
         rounds = 1 if self._kernel is None else self.motion.trajectories
         moved: Point = {}
         for _ in range(rounds):
             moved |= self._round(point | moved, s, rng, check=check)
+        self.rejected += int(self._attempts.given_up[0])
         return moved
 
     def _round(self, point: Point, s: State, rng: np.random.Generator, *, check: bool) -> Point:
@@ -381,6 +384,10 @@ def _log_odds(D: Vector, rho: Vector) -> Vector:
 def _clocks(kernel: str, half_turns: tuple[float, float]) -> Clocks:
     fewest, most = half_turns
     if kernel == "paper":
-        # One clock for w and y: w travels π while y makes a half turn.
-        return Clocks(w_time=math.pi * 0.5 * (fewest + most), fewest=fewest, most=most)
+        # One clock for w and y: w travels π while y makes a half turn. Whole half turns would
+        # only reflect w at its mean.
+        turns = 0.5 * (fewest + most)
+        if round(turns) >= 1 and abs(turns - round(turns)) < FEWEST_TURNS_APART:
+            turns = round(turns) - 0.5
+        return Clocks(w_time=math.pi * turns, fewest=fewest, most=most)
     return Clocks(fewest=fewest, most=most)

@@ -58,5 +58,6 @@ def make_call(call: Call, s: npt.NDArray[Any], w: npt.NDArray[np.float64], strea
             )
         if not count[FULL]:
             count[CONTACTS] = 0
+            attempts.given_up[0] += 1
             return call
         call = call._replace(active=make_active(block, 2 * active.P.size))

@@ -155,6 +155,8 @@ def log_evidence_of_scales(evidence, gathered):
         Lambda, lam = memory[evidence.slabs[PRECISION, i]], memory[evidence.slabs[SLOPE, i]]
         lower, upper = memory[evidence.slabs[FLOOR, i]], memory[evidence.slabs[CEILING, i]]
         size = log_integral(Lambda, lam, lower, upper)
+        if np.isnan(size):
+            return -np.inf
         # A flat prior has no normaliser, and no parameter that could ask for one.
         total -= size if size < np.inf else 0.0
         if evidence.held[0] == 1:

@@ -31,7 +31,7 @@ from pymc_exact_hmc.weights.block import (
     UPPER,
 )
 from pymc_exact_hmc.weights.collapsed import switch_gate
-from pymc_exact_hmc.weights.flight import contact_tangent
+from pymc_exact_hmc.weights.flight import MOST_CONTACTS, contact_tangent
 from pymc_exact_hmc.weights.groups import (
     half_square,
     held_slope,
@@ -59,7 +59,7 @@ def fly_alone(coefficients, slab, i, time, count):
     lower, upper = coefficients[SLAB_LOWER, i], coefficients[SLAB_UPPER, i]
     mu = coefficients[LAM, i] / coefficients[LAMBDA, i]
     w, v, now = slab[SLAB_W, i], slab[SLAB_V, i], slab[SLAB_TIME, i]
-    while now < time:
+    while now < time and count[CONTACTS] < MOST_CONTACTS:
         T = np.inf
         if lower > -np.inf:
             T = contact_tangent(w - lower, v, mu - lower)

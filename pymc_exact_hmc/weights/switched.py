@@ -10,8 +10,8 @@ and N_i = √Λ_i exp(−½λ_i²/Λ_i) normalises the slab. The weights are int
 All weights are present in every state, so Σ and μ = Σb of all are kept. If Λ_i changes by δ
 and λ_i by ε then, with σ = Σ_·i, g = 1 + δσ_i and h = ε − δμ_i,
 
-    log f̃ gains εμ_i − ½δμ_i² + ½h²σ_i/g − ½ log g, and the change of the normaliser;
-    Σ ← Σ − (δ/g)σσ',   μ ← μ + σh/g.
+    log f̃ gains (εμ_i + ½ε²σ_i − ½δμ_i²)/g − ½ log g, and the change of the normaliser;
+    Σ ← Σ − (δ/g)σσ',   μ ← μ + σh/g,   of weight i itself Σ_·i ← σ/g,   μ_i ← (μ_i + εσ_i)/g.
 
 The weights of one gate are switched one after the other.
 """
@@ -37,6 +37,8 @@ Indices = npt.NDArray[np.int64]
 LAMBDA, LAM = 0, 2
 # Rows of ``Switched.means``.
 MU, SLOPE, NOISE, DRAWN = range(4)
+# A pivot 1 + δΣ_ii below this has lost about as many digits, and Σ is computed afresh.
+SMALL_PIVOT = 1e-8
 
 
 class Switched(NamedTuple):
@@ -94,12 +96,14 @@ def _refresh(energy, s):
 
 @energy_drop.register(Switched)
 def _energy_drop(energy, s, j):
-    return gain_of_switching(energy, s[j], j)
+    gain = gain_of_switching(energy, s[j], j)
+    return gain if gain > -np.inf else gain_afresh(energy, s, j)
 
 
 @commit.register(Switched)
 def _commit(energy, s, j):
-    switch(energy, s[j], j)
+    if not switch(energy, s[j], j):
+        refresh_switched(energy, s)
 
 
 @log_density.register(Switched)
@@ -151,7 +155,7 @@ def log_evidence_of_slabs(energy, s):
 
 @kernel
 def gain_of_switching(energy, t, g):
-    """Return what log f̃ gains if indicator g leaves the state t.
+    """Return what log f̃ gains if indicator g leaves the state t; −∞ if too few digits are left.
 
     The weights of the gate are switched one after the other in copies of Σ_JJ and μ_J.
     """
@@ -171,8 +175,10 @@ def gain_of_switching(energy, t, g):
         total += log_normaliser(slabs, 1 - t, i) - log_normaliser(slabs, t, i)
         variance = block[a, a]
         g_a, h = 1.0 + delta * variance, eps - delta * mu[a]
-        total += eps * mu[a] - 0.5 * delta * mu[a] * mu[a]
-        total += 0.5 * (h * h * variance / g_a - math.log(g_a))
+        if g_a < SMALL_PIVOT:
+            return -np.inf
+        total += (eps * mu[a] + 0.5 * (eps * eps * variance - delta * mu[a] * mu[a])) / g_a
+        total -= 0.5 * math.log(g_a)
         for b in range(a + 1, m):
             mu[b] += block[b, a] * h / g_a
             for c in range(a + 1, m):
@@ -181,8 +187,23 @@ def gain_of_switching(energy, t, g):
 
 
 @kernel
+def gain_afresh(energy, s, g):
+    """Return the same from two factorisations; O(n³)."""
+    s[g] ^= 1
+    refresh_switched(energy, s)
+    gain = log_evidence_of_slabs(energy, s)
+    s[g] ^= 1
+    refresh_switched(energy, s)
+    return gain - log_evidence_of_slabs(energy, s)
+
+
+@kernel
 def switch(energy, t, g):
-    """Bring Σ and μ up to date after indicator g has come to the state t; O(n²) per weight."""
+    """Bring Σ and μ up to date after indicator g has come to the state t; O(n²) per weight.
+
+    Return whether that went well: a spike that is very much narrower than what the data say of
+    the weight leaves no digits of g.
+    """
     Sigma, mu, slabs = energy.Sigma, energy.means[MU], energy.slabs
     column = energy.means[NOISE]
     for k in range(energy.start[g], energy.start[g + 1]):
@@ -193,12 +214,20 @@ def switch(energy, t, g):
         for a in range(mu.size):
             column[a] = Sigma[a, i]
         g_i = 1.0 + delta * column[i]
+        if g_i < SMALL_PIVOT:
+            return False
         step = (eps - delta * mu[i]) / g_i
+        own = (mu[i] + eps * column[i]) / g_i
         for a in range(mu.size):
             mu[a] += column[a] * step
             share = delta / g_i * column[a]
             for b in range(mu.size):
                 Sigma[a, b] -= share * column[b]
+        # The same numbers for weight i, which would cancel there.
+        mu[i] = own
+        for a in range(mu.size):
+            Sigma[a, i] = Sigma[i, a] = column[a] / g_i
+    return True
 
 
 @kernel

@@ -47,11 +47,13 @@ class Attempts(NamedTuple):
     """Counters beside the tally.
 
     ``contacts`` counts reflections at bounds; ``infeasible[g]`` counts crossings of wall g
-    that had the energy but would have put a weight outside its bounds.
+    that had the energy but would have put a weight outside its bounds; ``given_up`` counts
+    calls that did not end and have kept the old state.
     """
 
     contacts: Indices
     infeasible: Indices
+    given_up: Indices
 
 
 def make_walls(n_gates: int, n_weights: int) -> Walls:
@@ -62,7 +64,7 @@ def make_walls(n_gates: int, n_weights: int) -> Walls:
 
 def empty_attempts(n_gates: int) -> Attempts:
     """Return counters of nothing yet."""
-    return Attempts(np.zeros(1, np.int64), np.zeros(n_gates, np.int64))
+    return Attempts(np.zeros(1, np.int64), np.zeros(n_gates, np.int64), np.zeros(1, np.int64))
 
 
 @kernel

@@ -31,6 +31,18 @@ def bound_that_is_random():
 
 
 @adversarial
+def a_slab_with_a_normal_scale():
+    tau = pm.Normal("tau", 0.5, 1.0, initval=0.5)
+    pm.Normal("y", X @ (gates() * pm.Normal("w", 0, tau, shape=2)), 1.0, observed=Y)
+
+
+@adversarial
+def half_slabs_and_noise_with_normal_scales():
+    tau, sigma = pm.Normal("tau", 0.3, 1.0, initval=0.5), pm.Normal("sigma", 0.5, 1.0, initval=1.0)
+    pm.Normal("y", X @ (gates() * pm.HalfNormal("w", tau, shape=2)), sigma, observed=Y)
+
+
+@adversarial
 def bounds_on_both_sides_that_are_random():
     tau = pm.LogNormal("tau", 0.0, 0.4)
     w = pm.TruncatedNormal("w", 0.2, tau, lower=-tau, upper=2 * tau, shape=2)

@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pymc.exceptions import SamplingError
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.conditions import UnreadableError, read_conditions
@@ -110,6 +111,21 @@ def test_scales_of_weights_under_constraints_are_left_to_other_steps():
         pm.Potential("c", pt.switch(w.sum() <= 1, 0, -INF))
     assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"gamma", "w", "p_logodds__"}
     assert "tau (weights under constraints cannot be integrated out" in str(explain(model))
+
+
+def test_a_wall_that_comes_to_meet_an_exponential_weight_is_refused():
+    """At the start nothing multiplies it; later its slab would be cut, and is not Gaussian."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(8, 2))
+    with pm.Model() as model:
+        gamma, slope = pm.Bernoulli("gamma", 0.4, shape=2), pm.Normal("slope", 0, 1)
+        w0, w1 = pm.Normal("w0", 1, 1), pm.Exponential("w1", 1.0)
+        pm.Normal("y", X @ (gamma * pt.stack([w0, w1])), 1.0, observed=rng.normal(size=8))
+        pm.Potential("c", pt.switch(w0 + slope * w1 >= 0, 0, -INF))
+    step = ExactBinaryHMC([gamma, w0, w1], model=model)
+    point, _ = step.step(model.initial_point())
+    with pytest.raises(SamplingError, match="w0, w1: it enters a constraint on raw weights"):
+        step.step(point | {"slope": np.array(0.5)})
 
 
 def test_products_of_vectors_are_a_product_for_each_entry():

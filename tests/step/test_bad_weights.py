@@ -185,3 +185,28 @@ def test_the_papers_kernel_takes_exponential_weights_that_are_always_on():
     assert {v.name for v in step.vars} == {"gamma", "w", "w0_log__"}
     step.set_rng(np.random.default_rng(1))
     step.step(model.initial_point())
+
+
+def test_weights_of_the_papers_kernel_do_not_make_whole_turns():
+    """A travel time around nπ would reflect them at their means for ever."""
+    model = regression()
+    for (fewest, most), turns in (
+        ((0.5, 1.0), 0.75),
+        ((0.75, 1.25), 0.5),
+        ((0.0, 2.0), 0.5),
+        ((1.8, 2.1), 1.5),
+    ):
+        step = ExactBinaryHMC(
+            model=model, kernel="paper", travel_time=(fewest * np.pi, most * np.pi)
+        )
+        assert step._move._clocks.w_time == pytest.approx(turns * np.pi)
+
+
+def test_a_flight_that_would_not_end_is_given_up():
+    """Slabs of a billionth of their standard deviation: the old state is kept, and counted."""
+    model = regression(prior=lambda: pm.TruncatedNormal("w", 0, 10, lower=0, upper=1e-9, shape=D))
+    step = ExactBinaryHMC(model=model, kernel="paper")
+    step.set_rng(np.random.default_rng(1))
+    step.calls = 1  # a start that was chosen
+    _, (stats,) = step.step(model.initial_point())
+    assert stats["ehmc_rejected"] == 1

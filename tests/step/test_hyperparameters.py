@@ -13,6 +13,7 @@ from step.regressions import exact_states
 from support.significance import assert_holds, batch_pvalues
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
+from pymc_exact_hmc.model.legality import parameter_conditions
 
 RNG = np.random.default_rng(20131210)
 N, D = 24, 3
@@ -532,3 +533,37 @@ def test_a_bound_that_the_step_moves_is_compared_where_it_allows_the_weights():
         w = pm.TruncatedNormal("w", 0, 1, lower=0, upper=tau, shape=D)
         pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
     assert {v.name for v in ExactBinaryHMC(model=model).vars} >= {"gamma", "w_interval__"}
+
+
+NEGATIVE = {
+    "slab": lambda tau: (pm.Normal("w", 0, tau, shape=D), 1.0),
+    "half a slab": lambda tau: (pm.HalfNormal("w", tau, shape=D), 1.0),
+    "a slab from 1 on": lambda tau: (pm.Normal("w", 0, 1 + tau, shape=D), 1.0),
+    "noise": lambda tau: (pm.Normal("w", 0, 1, shape=D), tau),
+    "upper bound": lambda tau: (pm.TruncatedNormal("w", 0, 1, lower=-0.5, upper=tau, shape=D), 1.0),
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_scales_with_a_prior_on_the_whole_line_stay_where_the_model_has_a_density(name):
+    """Squares of scales do not tell the sign; the density of the model is 0 there."""
+    with pm.Model() as model:
+        tau = pm.Normal("tau", 0.5, 1.0, initval=0.5)
+        gamma = pm.Bernoulli("gamma", 0.4, shape=D)
+        w, sigma = NEGATIVE[name](tau)
+        pm.Normal("y", X @ (gamma * w), sigma, observed=Y)
+        step = ExactBinaryHMC()
+    tape, point = step._move.hyper.block.tape, model.initial_point()
+    for value in (-3.0, -0.6, 0.3, 2.0):
+        allowed = value > {"a slab from 1 on": -1.0, "upper bound": -0.5}.get(name, 0.0)
+        assert np.isfinite(tape(point | {"tau": np.array(value)})[0]) == allowed
+
+
+def test_scales_that_cannot_be_negative_are_not_asked():
+    """Checks that always hold cost nothing."""
+    with pm.Model() as model:
+        tau, precision = pm.HalfCauchy("tau", 1.0), pm.Gamma("precision", 2.0, 1.0)
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", 0, 2 * tau, shape=D)
+        y = pm.Normal("y", X @ (gamma * w), tau=precision, observed=Y)
+    values = {model.rvs_to_values[tau], model.rvs_to_values[precision]}
+    assert parameter_conditions(model, [w, y], values, set()) == []
