@@ -4,6 +4,7 @@ import cloudpickle
 import numpy as np
 import pymc as pm
 import pytest
+from support.speed import slow_but
 
 from likelihoods.families import BINARY, D, P, X, make_model
 from pymc_exact_hmc import ExactBinaryHMC
@@ -35,7 +36,7 @@ def follow(step, point, n):
     return np.array(points), point
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(["probit", "logit"], MODELS))
 def test_pickled_and_resumed_steps_go_on_alike(name):
     """During tuning and after it: latents are redrawn, and what was learnt is kept."""
     model = MODELS[name]()

@@ -6,6 +6,7 @@ import pytest
 from scipy import special, stats
 from step.regressions import bernoulli
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from likelihoods.families import (
     BINARY,
@@ -61,12 +62,7 @@ def test_likelihoods_of_different_families_share_weights(truncated):
     assert_holds(*compare(s, w, answer), seed=SEED)
 
 
-SLOW = pytest.mark.slow
-
-
-@pytest.mark.parametrize(
-    "family", [*[pytest.param(x, marks=SLOW) for x in ("logit", "student")], "censored"]
-)
+@pytest.mark.parametrize("family", slow_but(["censored"], ["logit", "student", "censored"]))
 @pytest.mark.parametrize("slab", ["normal", "half-normal"])
 def test_papers_kernel(family, slab):
     """Given the latents the paper's own kernel moves indicators and weights."""
@@ -155,7 +151,7 @@ SCALED = {
 }
 
 
-@pytest.mark.parametrize("family", SCALED)
+@pytest.mark.parametrize("family", slow_but(["student"], SCALED))
 def test_noise_scale_is_moved_given_the_latents(family):
     """An unknown scale is sampled inside the step; its law is that of the marginal model."""
     make, log_rows = SCALED[family]
@@ -202,7 +198,7 @@ def test_slab_scale_and_inclusion_probability_of_a_binary_outcome():
     assert_holds(*batch_pvalues(np.column_stack([s, a, log_tau]), wanted), seed=SEED)
 
 
-@pytest.mark.parametrize("kernel", ["sheared", "paper"])
+@pytest.mark.parametrize("kernel", slow_but(["sheared"], ["sheared", "paper"]))
 def test_scales_and_weights_belong_together(kernel):
     """E[τ-dependent moments of w] are exact also if a short trajectory hardly moves w."""
     rng = np.random.default_rng(0)

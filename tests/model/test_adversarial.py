@@ -7,6 +7,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from fuzz.check import STARTS, judge_model
+from support.speed import slow_but
 
 RNG = np.random.default_rng(11)
 X = RNG.normal(size=(5, 2))
@@ -381,16 +382,10 @@ FAST = (
     "an_indicator_apart_in_a_switch",
     "an_indicator_apart_times_a_variable_that_starts_at_zero",
     "weights_chosen_by_an_index",
-    "two_noises_that_are_random",
     "a_constraint_without_indicators_and_a_noise_that_is_random",
-    "a_unit_around_a_switch",
-    "a_unit_around_a_switch_to_a_number",
     "a_constraint_and_a_noise_that_is_random",
     "bound_that_is_random",
-    "a_scale_as_unit_and_noise",
-    "two_gates_in_two_likelihoods",
     "gates_partly_observed",
-    "a_potential_of_scale_and_indicators",
     "noise_of_a_multivariate_response_is_random",
     "correlation_of_a_multivariate_response_is_random",
 )
@@ -403,9 +398,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [x if x in FAST else pytest.param(x, marks=pytest.mark.slow) for x in MODELS]
-)
+@pytest.mark.parametrize("name", slow_but(FAST, MODELS))
 def test_is_sampled_exactly(name):
     """From exact starts the chain keeps the posterior that follows from the model's log-density."""
     with warnings.catch_warnings():

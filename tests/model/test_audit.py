@@ -9,6 +9,7 @@ import pymc as pm
 import pytensor.tensor as pt
 import pytest
 from pymc.exceptions import SamplingError
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.model import recognise
@@ -297,7 +298,7 @@ def test_an_audit_is_made_where_others_change_and_once_where_not():
     assert [n for n in calls if fixed.is_due(n, alone.initial_point())] == [0]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(["Gaussian", "fence", "spins", "no others"], MODELS))
 def test_draws_do_not_depend_on_the_audit(name, monkeypatch):
     """It draws nothing from the chain, and leaves the caches at the present state."""
     model = MODELS[name]()

@@ -6,6 +6,7 @@ import pytensor.tensor as pt
 import pytest
 from step.regressions import SIGMA, D, N, P, X, Y, bernoulli, exact_states
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.weights.block import LAM, LAMBDA, LOWER, UPPER, R
@@ -59,7 +60,7 @@ PRIORS = {
 }
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("prior", slow_but(["normal", "half-normal", "truncated"], PRIORS))
 def test_every_prior_matches_enumeration(prior):
     """p(s | data) is Bernoulli prior times marginal likelihood, truncated or not."""
     make, slab = PRIORS[prior]

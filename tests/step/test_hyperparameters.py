@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.special import betaln, logsumexp
 from step.regressions import exact_states
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.legality import parameter_conditions
@@ -125,7 +126,7 @@ PRIORS = {
 }
 
 
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("prior", slow_but(["half-normal, gamma"], PRIORS))
 def test_untruncated_posterior_is_that_of_grid_and_enumeration(prior):
     """Means and second moments of (s, log σ, log τ, a), all weights integrated out."""
     make_sigma, make_tau, log_prior = PRIORS[prior]
@@ -175,7 +176,7 @@ SPELLINGS = {
 }
 
 
-@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("spelling", slow_but(["precisions"], SPELLINGS))
 def test_scales_through_deterministic_functions(spelling):
     """Products, precisions and deterministics of hyperparameters are followed."""
     slab, noise, slab_of = SPELLINGS[spelling]
@@ -202,7 +203,7 @@ NON_CENTRED = {
 }
 
 
-@pytest.mark.parametrize("spelling", NON_CENTRED)
+@pytest.mark.parametrize("spelling", slow_but(["product"], NON_CENTRED))
 def test_non_centred_weights_and_their_scale(spelling):
     """A scale that multiplies weights is moved as that of a centred slab, w with it."""
     mean, slab_of = NON_CENTRED[spelling]
