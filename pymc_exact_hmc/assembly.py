@@ -19,6 +19,7 @@ from pymc_exact_hmc.model.binaries import (
     why_not_binary,
 )
 from pymc_exact_hmc.model.coefficients import Coefficients
+from pymc_exact_hmc.model.digits import warn_of_lost_digits
 from pymc_exact_hmc.model.evaluation import ONCE, Point
 from pymc_exact_hmc.model.fences import FenceBlock
 from pymc_exact_hmc.model.general import GeneralGaussian
@@ -124,6 +125,8 @@ def assemble(model: Model, user_vars: Any, point: Point, options: Options) -> As
         if hyper and not verify_hyperparameters(model, hyper, *reached, layout, point):
             raise ValueError(mismatch(", ".join(h.name for h in hyper.hyperparameters)))
     _refuse_unfit(options, others, weights, general, hyper, reasons, fenced=fence is not None)
+    if hyper is not None and reached[1] is not None:
+        warn_of_lost_digits(reached[1], point)
     held = options.kernel == "paper"
     hyper_move = None if hyper is None else HyperMove(hyper, reached[1], held=held)
     consumed = {p.name for p in weights.predictors} if weights is not None else set()

@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 from fuzz.check import judge_model
+from support.speed import slow_but
 
 from corpus import fields, misleading
 from pymc_exact_hmc import ExactBinaryHMC
@@ -13,7 +14,11 @@ HARD_TO_INTEGRATE = ("hyperparameter_in_slab_and_inclusion",)
 """Models of which importance sampling finds no truth."""
 
 
-@pytest.mark.parametrize("name", MODELS)
+# All that mislead, and every third of the others.
+FAST = [*misleading.MODELS, *list(fields.MODELS)[::3]]
+
+
+@pytest.mark.parametrize("name", slow_but(FAST, MODELS))
 def test_what_is_taken(name):
     """The kernel, and which variables it moves; what is read is verified as it is made."""
     build, taken = MODELS[name]

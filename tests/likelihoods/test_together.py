@@ -31,7 +31,7 @@ from likelihoods.test_families import compare
 SEED = 11
 
 
-@pytest.mark.parametrize("truncated", [False, True])
+@pytest.mark.parametrize("truncated", slow_but([False], [False, True]))
 def test_likelihoods_of_different_families_share_weights(truncated):
     """A Gaussian, a binary, a heavy-tailed and a censored outcome of the same two weights."""
     Z = np.random.default_rng(3).normal(size=(N, D))
@@ -169,6 +169,7 @@ def test_noise_scale_is_moved_given_the_latents(family):
     assert_holds(*batch_pvalues(found, np.append(inclusion, mean)), seed=SEED)
 
 
+@pytest.mark.slow
 def test_slab_scale_and_inclusion_probability_of_a_binary_outcome():
     """Hyperparameters of the prior are moved given the latents; NUTS is left with nothing."""
     with pm.Model() as model:

@@ -378,9 +378,6 @@ def several_trajectories_of_switched_slabs_and_an_inclusion_probability():
 
 
 FAST = (
-    "an_indicator_apart_that_is_divided",
-    "an_indicator_apart_in_a_switch",
-    "an_indicator_apart_times_a_variable_that_starts_at_zero",
     "weights_chosen_by_an_index",
     "a_constraint_without_indicators_and_a_noise_that_is_random",
     "a_constraint_and_a_noise_that_is_random",

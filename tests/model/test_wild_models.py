@@ -35,6 +35,8 @@ ANY |= {"ss_bsts_local_level"}
 FAST = {"knapsack_potential", "ising_image_denoise"}
 """Whose posteriors the fast suite looks at."""
 SLOW = pytest.mark.slow
+LONG = {"ss_python_loop_columns", "ss_kaggle_sparse_logit", "bcm_gcm_two_flags"}
+"""Models of which every drop takes seconds."""
 ORDER = ["separable", "quadratic", "local", "multilinear", "generic"]
 
 
@@ -44,7 +46,11 @@ def build(case):
         return case["build"]()
 
 
-@pytest.mark.parametrize("case", CORPUS, ids=IDS)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=SLOW) if case["id"] in LONG else case for case in CORPUS],
+    ids=IDS,
+)
 def test_recognised_drops_are_those_of_the_model(case):
     """Every spelling is recognised in its form, and gives the drops of model.logp()."""
     model = build(case)

@@ -1,5 +1,7 @@
 """Bad input around weights gets a sentence that names the variable and the remedy."""
 
+import contextlib
+
 import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
@@ -210,3 +212,15 @@ def test_a_flight_that_would_not_end_is_given_up():
     step.calls = 1  # a start that was chosen
     _, (stats,) = step.step(model.initial_point())
     assert stats["ehmc_rejected"] == 1
+
+
+@pytest.mark.parametrize(("mean", "intercept"), [(1e3, True), (1e8, False), (1e8, True)])
+def test_data_far_from_zero(mean, intercept):
+    """Only with an intercept sums of squares cancel, and only far away noise cannot be learnt."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.3, shape=D), normal_weights()
+        mu = X @ (gamma * w) + (pm.Normal("w0", mean, 10.0) if intercept else 0.0)
+        pm.Normal("y", mu, pm.HalfNormal("sigma"), observed=mean + Y)
+    expected = pytest.warns(UserWarning, match="data of y are so far from 0.*Subtract their mean")
+    with expected if intercept and mean == 1e8 else contextlib.nullcontext():
+        ExactBinaryHMC(model=model)
