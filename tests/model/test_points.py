@@ -122,3 +122,19 @@ def test_a_second_setting_keeps_the_types():
     assert (moved["a"] != 0).all()
     assert moved["a"][0] != moved["a"][1]
     assert (moved["c"] == 0).all()
+
+
+def test_each_weight_has_its_own_bounds():
+    """Two intervals that differ, after a weight without bounds."""
+    lower, upper = np.array([-np.inf, 0.0, 0.0, -5.0]), np.array([np.inf, 1.0, 2.0, 0.0])
+    placed = [
+        PlacedWeight("a", "a", (1,), 0, 1, "none"),
+        PlacedWeight("b", "b", (2,), 1, 3, "interval"),
+        PlacedWeight("c", "c", (1,), 3, 4, "interval"),
+    ]
+    w = np.array([7.0, 0.3, 1.7, -4.0])
+    point = {"a": np.zeros(1), "b": np.zeros(2), "c": np.zeros(1)}
+    write_weights(point, w, placed, lower, upper)
+    logit = np.log((w - lower)[1:] / (upper - w)[1:])
+    np.testing.assert_allclose(np.concatenate([point["b"], point["c"]]), logit, rtol=1e-12)
+    np.testing.assert_allclose(read_weights(point, placed, lower, upper), w, rtol=1e-12)
