@@ -14,8 +14,8 @@ HARD_TO_INTEGRATE = ("hyperparameter_in_slab_and_inclusion",)
 """Models of which importance sampling finds no truth."""
 
 
-# All that mislead, and every third of the others.
-FAST = [*misleading.MODELS, *list(fields.MODELS)[::3]]
+# All that mislead, and every fifth of the others.
+FAST = [*misleading.MODELS, *list(fields.MODELS)[::5]]
 
 
 @pytest.mark.parametrize("name", slow_but(FAST, MODELS))
@@ -26,7 +26,7 @@ def test_what_is_taken(name):
         warnings.simplefilter("ignore")
         step = ExactBinaryHMC(model=build())
     kernel = getattr(step._move, "kernel", "binary")
-    assert f"{kernel}: {', '.join(v.name for v in step.vars)}" == taken
+    assert f"{kernel}: {', '.join(v.name for v in step.vars)}" in taken.split(" | ")
 
 
 @pytest.mark.slow

@@ -8,12 +8,13 @@ from scipy import stats
 from support.cases import make
 from support.kernels import package_kernel
 from support.laws import check_crossing_rate, check_hit_rate, check_kinetic_law
+from support.speed import slow_but
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS
 from pymc_exact_hmc.dynamics import classical
 
 
-@pytest.mark.parametrize("name", ["dense couplings", "tables", "sum"])
+@pytest.mark.parametrize("name", slow_but(["tables"], ["dense couplings", "tables", "sum"]))
 def test_crossing_rate_is_metropolis_acceptance(name):
     """Walls are crossed as often as Metropolis accepts a flip of a random indicator."""
     case = make(name)

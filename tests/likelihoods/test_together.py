@@ -82,7 +82,7 @@ def test_other_augmentations(augmentation):
     assert_holds(*compare(s, w, exact("logit", "normal", posterior)), seed=SEED)
 
 
-@pytest.mark.parametrize("family", ["probit", "logit"])
+@pytest.mark.parametrize("family", slow_but(["logit"], ["probit", "logit"]))
 def test_intercept_and_group(family):
     """Three weights: two that come and go together and one that is always on."""
     with pm.Model() as model:

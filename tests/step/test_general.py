@@ -97,7 +97,7 @@ MODELS = {
 
 
 SLOW = {"spike with a constraint", "spike by precision", "spike on groups", "two scales"}
-SLOW |= {"shifted by a gate"}
+SLOW |= {"shifted by a gate", "also ungated"}
 
 
 @pytest.mark.parametrize(

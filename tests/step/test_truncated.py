@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.stats import multivariate_normal
 from step.regressions import SIGMA, D, N, P, X, Y
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.truncated_gaussian import TruncatedGaussian
@@ -165,7 +166,12 @@ MODELS = [
 ]
 
 
-@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+LONG = (random_walk, gaussian_process, no_transform)
+
+
+@pytest.mark.parametrize(
+    "make", slow_but([x for x in MODELS if x not in LONG], MODELS), ids=lambda make: make.__name__
+)
 def test_models_without_indicators_match_rejection(make):
     """First and second moments of every kind of truncated Gaussian."""
     with pm.Model() as model:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC
 
@@ -61,9 +62,7 @@ def test_inclusion_probabilities_are_exact(crime, options, draws):
     assert_holds(*batch_pvalues(np.array(found, float), exact), seed=SEED)
 
 
-@pytest.mark.parametrize(
-    "kernel", ["sheared", "paper", pytest.param("general", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("kernel", slow_but(["sheared"], ["sheared", "paper", "general"]))
 def test_kernels_keep_exact_draws_exact(crime, kernel):
     """From exact draws, three calls later, s and s·w still have the exact distribution.
 
