@@ -215,12 +215,15 @@ def test_one_entry_that_several_indicators_multiply_is_too_many():
     assert reasons["w"] == "an entry of it is multiplied by several indicators"
 
 
-def test_a_weight_that_is_used_twice_has_no_unit():
-    """Only one of the two places has the factor."""
+@pytest.mark.parametrize("first", [True, False])
+def test_a_weight_that_is_used_twice_has_no_unit(first):
+    """Only one of the two places has the factor, whichever comes first."""
 
     def make():
         (g, w), tau = gates_and_weights(), pm.HalfNormal("tau", 1.0)
-        pm.Normal("y", X @ (g * (tau * w)) + Z[:N] @ (g * w), 1.0, observed=Y)
+        with_factor, without = X @ (g * (tau * w)), Z[:N] @ (g * w)
+        mean = with_factor + without if first else without + with_factor
+        pm.Normal("y", mean, 1.0, observed=Y)
 
     _, (found, _), _ = recognised(make)
     assert found.units == {}
