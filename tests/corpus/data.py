@@ -1,4 +1,4 @@
-"""Small data for the models of the corpus."""
+"""Small data for the models of the corpus, and where they are kept."""
 
 import numpy as np
 
@@ -15,3 +15,16 @@ def predictors_and_outcome(seed, n=14, p=3, size=0.8):
     """Return X and a binary y."""
     X, y = predictors_and_response(seed, n, p, size)
     return X, (y > 0).astype(int)
+
+
+def keeper(models):
+    """Return a decorator that keeps models by name, with kernel and value variables to be taken."""
+
+    def add(taken):
+        def keep(build):
+            models[build.__name__] = (build, taken)
+            return build
+
+        return keep
+
+    return add

@@ -6,19 +6,10 @@ import pytensor
 import pytensor.tensor as pt
 from pymc.distributions import transforms
 
-from corpus.data import predictors_and_outcome, predictors_and_response
+from corpus.data import keeper, predictors_and_outcome, predictors_and_response
 
 MODELS = {}
-
-
-def add(taken):
-    """Keep a model under its name, with the kernel and the value variables that it should get."""
-
-    def keep(build):
-        MODELS[build.__name__] = (build, taken)
-        return build
-
-    return keep
+add = keeper(MODELS)
 
 
 @add("sheared: include, beta, sigma_log__")
