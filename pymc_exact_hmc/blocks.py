@@ -77,6 +77,8 @@ def _why_not_kernel(options: Options, gaussian: WeightCoefficients, *, fenced: b
     flat = bool((gaussian.block.coefficients[LAMBDA][gated] <= 0).any())
     if options.kernel == "paper" and flat:
         return "the paper's kernel needs a Gaussian slab, not an exponential one"
+    if options.kernel == "paper" and options.augmentation != "gaussian":
+        return "the paper's kernel needs the Gaussian augmentation"
     if fenced and gaussian.latents:
         return "it enters constraints, which need a Gaussian likelihood"
     if fenced and options.kernel == "paper":

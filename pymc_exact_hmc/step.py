@@ -197,12 +197,12 @@ class ExactBinaryHMC(BlockedStep):
     def step(self, point: dict[str, np.ndarray]) -> tuple[dict[str, np.ndarray], list[Any]]:
         """Return the next point and the statistics of the move."""
         s = read_state(point, self.layout)
-        if self.calls == 0:
-            s, drawn = self._start(point, s, self.rng)
-            point = point | self._move.settle(point, s, self.rng) if drawn else point
         for part in (self._move, self._move.hyper, getattr(self._move, "proxy", None)):
             if isinstance(part, TruncatedMove | HyperMove | ProxyMove):
                 part.tuning = self.tune
+        if self.calls == 0:
+            s, drawn = self._start(point, s, self.rng)
+            point = point | self._move.settle(point, s, self.rng) if drawn else point
         moved = self._move(point, s, self.rng, check=self.calls % CHECK_EVERY == 0)
         new = write_state(point, s, self.layout) | moved
         if self._audit.is_due(self.calls, new):

@@ -152,6 +152,7 @@ class GatedMove:
         """Start a chain: nothing is known about the last state."""
         self.energy_error = 0.0
         self._last_state = b""
+        self._gram.forget()
         expire(self._active)
         for part in (self.hyper, self.proxy):
             if part is not None:
@@ -340,15 +341,16 @@ class GatedMove:
     def _move_collapsed(self, s: State, w: Vector, rng: np.random.Generator) -> None:
         """Run a trajectory of another augmentation over the collapsed energy, then draw w."""
         motion = self.motion
-        start, stream = s.copy(), seed_words(rng)
+        moved, stream = (s, *self.tally), seed_words(rng)
+        start = [array.copy() for array in moved]
         self.time, n_hits = motion.travel_time.draw(
             rng, motion.augmentation, s.size, motion.trajectories
         )
         while not self._travel(s, stream.copy(), n_hits, w):
-            s[:] = start
+            for array, old in zip(moved, start, strict=True):
+                array[:] = old
             refresh_caches(self.prior.energy, s)
             self._active = make_active(self.gaussian.block, 2 * self._active.P.size)
-            clear(self.tally)
 
     def _travel(self, s: State, stream: Stream, n_hits: Any, w: Vector) -> bool:
         """Move s over the collapsed energy and draw w; return whether P had seats enough."""

@@ -19,11 +19,17 @@ class GramMemory:
         diagonal, pair_M, slots, rows = _caches(active)
         self._remember = bind(remember_gram, block.gram, block.pairs, diagonal, pair_M, slots)
         self._rescale = bind(rescale_gram, block.gram, 1.0, diagonal, pair_M, rows, slots)
+        self._known = True
+
+    def forget(self) -> None:
+        """Start a chain: rows are not scaled on from where another chain has left them."""
+        self._known = False
 
     def take(self, gaussian: WeightCoefficients, active: Active) -> None:
         """Take in what has changed in the coefficients; no cache is trusted afterwards."""
         block = gaussian.block
-        if gaussian.gram_changed:
+        if gaussian.gram_changed or not self._known:
+            self._known = True
             block.gram.scale[0] = gaussian.scale
             diagonal, pair_M, slots, _ = _caches(active)
             self._remember(block.gram, block.pairs, diagonal, pair_M, slots)

@@ -146,6 +146,12 @@ def test_kernel_that_does_not_fit(kernel):
         first_step(build(), kernel=kernel)
 
 
+def test_the_papers_kernel_with_another_augmentation():
+    """Its trajectories are those of the Gaussian one."""
+    with pytest.raises(ValueError, match="the paper's kernel needs the Gaussian augmentation"):
+        ExactBinaryHMC(model=regression(), kernel="paper", augmentation="exponential")
+
+
 def test_truncated_weights_with_another_augmentation():
     """The exponential and box augmentations know no truncated weights."""
     model = regression(prior=lambda: pm.HalfNormal("w", 1, shape=D))

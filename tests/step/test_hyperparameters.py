@@ -493,6 +493,37 @@ def test_a_new_chain_has_learnt_no_widths():
     assert (widths == 1.0).all()
 
 
+def draws_of_a_chain(step, start, n):
+    """Let a step make the first draws of a chain as PyMC does, while tuning."""
+    step.set_rng(np.random.default_rng(5))
+    step.tune = True
+    draws, point = [], start
+    for _ in range(n):
+        point, _ = step.step(point)
+        draws.append(np.concatenate([np.ravel(value) for value in point.values()]))
+    return np.array(draws)
+
+
+@pytest.mark.parametrize("likelihood", ["normal", "logit"])
+def test_a_second_chain_is_that_of_a_new_step(likelihood):
+    """One process or several, the draws are the same: to the last bit, and while tuning too."""
+    with pm.Model() as model:
+        w = pm.HalfNormal("w", pm.HalfNormal("tau"), shape=D)
+        mean = X @ (pm.Bernoulli("gamma", 0.4, shape=D) * w)
+        if likelihood == "normal":
+            pm.Normal("y", mean, pm.HalfNormal("sigma"), observed=Y)
+        else:
+            pm.Bernoulli("y", logit_p=mean, observed=Y > 0)
+        step = ExactBinaryHMC()
+    start = model.initial_point()
+    first = draws_of_a_chain(step, start, 60)
+    step.stop_tuning()
+    point = start
+    for _ in range(20):
+        point, _ = step.step(point)
+    np.testing.assert_array_equal(draws_of_a_chain(step, start, 60), first)
+
+
 def test_scales_of_groups_beside_latents_are_left():
     """Rows have precisions of their own, so there is no Gram matrix for each scale."""
     with pm.Model() as model:

@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.random_stream import seed_words
+from pymc_exact_hmc.weights import calls
 from pymc_exact_hmc.weights.active import expire, make_active
 from pymc_exact_hmc.weights.calls import Call, SingularPrecisionError, make_call
 from pymc_exact_hmc.weights.inclusion import inclusion_log_odds
@@ -30,7 +31,7 @@ def call_of(problem, transition, capacity=None):
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("transition", [sheared_transition, integrated_transition])
 def test_a_call_without_enough_seats_equals_one_with_enough(transition, coupled):
-    """Growing the memory in the middle of a chain does not change a single draw.
+    """Growing the memory in the middle of a chain does not change a single draw, nor a count.
 
     Nor do the caches of a prior that couples the gates, which the undone call has moved on.
     """
@@ -54,7 +55,34 @@ def test_a_call_without_enough_seats_equals_one_with_enough(transition, coupled)
         large = make_call(large, other_s, other_w, stream)
         np.testing.assert_array_equal(s, other_s)
         np.testing.assert_allclose(w, other_w, rtol=1e-8)
+        for mine, other in zip(
+            [*small.tally, *small.attempts], [*large.tally, *large.attempts], strict=True
+        ):
+            np.testing.assert_allclose(mine, other, rtol=1e-8, atol=1e-8)
     assert small.active.P.size > 1
+
+
+def test_a_flight_that_is_given_up_draws_what_is_off_and_keeps_the_rest(monkeypatch):
+    """The scales of weights that are off may be new: their old values are not a draw any more."""
+    monkeypatch.setattr(calls, "MOST_CONTACTS", 0)
+    rng = np.random.default_rng(46)
+    problem = regression(rng, [0, 1, -1, 2], lower=0.0, Lambda=0.25)
+    call = call_of(problem, sheared_transition)
+    s, w = np.array([1, 0, 0], np.int8), np.ones(4)
+    refresh_caches(call.prior, s)
+    closed = []
+    for n in range(500):
+        call = make_call(call, s, w, seed_words(rng))
+        closed.append(w[[1, 3]])
+        assert call.attempts.given_up[0] == n + 1
+    np.testing.assert_array_equal(s, [1, 0, 0])
+    np.testing.assert_array_equal(w[[0, 2]], 1.0)
+    assert stats.kstest(np.ravel(closed), stats.halfnorm(scale=2.0).cdf).pvalue > ALPHA
+    fresh = make_active(problem.block)
+    refresh_active(problem.block, fresh, s)
+    np.testing.assert_array_equal(call.active.place, fresh.place)
+    np.testing.assert_array_equal([call.active.D, call.active.rho], [fresh.D, fresh.rho])
+    assert call.tally.hits[0] == call.tally.crossings[0] == call.attempts.contacts[0] == 0
 
 
 @pytest.mark.parametrize("bounds", [{"lower": [-INF, 0.0]}, {"upper": [INF, 1.0]}])
