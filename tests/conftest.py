@@ -36,7 +36,9 @@ def many_models_are_interpreted(request):
     if request.path.parent.name not in INTERPRETED or request.path.name in COMPILED:
         yield
         return
-    with pytensor.config.change_flags(linker="py", cxx=""), compiled_on_demand():
+    # Without a note of where each variable was made: a tenth of the time of making a graph.
+    flags = {"linker": "py", "cxx": "", "traceback__limit": 0}
+    with pytensor.config.change_flags(**flags), compiled_on_demand():
         yield
 
 

@@ -153,6 +153,7 @@ def reject(name):
         check(GLASS, plain_kernel(GLASS, augmentation, time, rules), augmentation, time)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_kernel_is_rejected(name):
     """The named test rejects the wrong kernel, on a glass of four strongly coupled spins."""
@@ -165,6 +166,7 @@ def test_exactly_one_half_turn_is_rejected():
         check_no_cycle(FAIR, plain_kernel(FAIR, "gaussian", math.pi))
 
 
+@pytest.mark.slow
 def test_last_walls_of_the_partial_turn_are_rejected():
     """The last K walls, not the first, in the partial turn: stationary, but not reversible."""
     rules, time = Rules(sequence=last_of_the_cycle), 1.66 * math.pi
@@ -173,6 +175,7 @@ def test_last_walls_of_the_partial_turn_are_rejected():
     check_invariance(TRIPLE, plain_kernel(TRIPLE, "gaussian", time), n=30_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("augmentation", ["gaussian", "exponential", "box"])
 @pytest.mark.parametrize("time", [0.6 * math.pi, 1.5 * math.pi])
 def test_right_kernel_is_accepted(augmentation, time):

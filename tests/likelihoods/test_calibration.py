@@ -4,6 +4,7 @@ and ranks of true parameters among draws given data are uniform (Talts et al. 20
 import numpy as np
 import pymc as pm
 import pytest
+from support.speed import slow_but
 from scipy import special, stats
 from support.families_prior import (
     FAMILIES,
@@ -121,13 +122,11 @@ def joint_draws(name, *, truncated=False, draws=DRAWS, seed=SEED, spoil=None):
     return {x: np.array([theta[x] for theta in kept]) for x in kept[0]}
 
 
-SLOW = {"Binomial", "NegativeBinomial", "NegativeBinomial, mean", "Laplace", "Student-t, random nu"}
-"""Which share their latents with another family, or are slow: posteriors of all are compared."""
+FAST = ("logit", "Student-t")
+"""One of the families with Pólya–Gamma latents, and one whose rows have scales."""
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=pytest.mark.slow) if x in SLOW else x for x in DATA]
-)
+@pytest.mark.parametrize("name", slow_but(FAST, DATA))
 def test_step_and_data_in_turn_leave_the_prior(name):
     """Parameters are those of the prior, whatever the data of the moment are."""
     columns, means = features(joint_draws(name), truncated=False)

@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from support.speed import slow_but
 
 from likelihoods.families import BINARY, COUNTS, REAL, SUCCESSES, TRIALS, D, P, X
 from pymc_exact_hmc import ExactBinaryHMC, explain
@@ -63,7 +64,7 @@ def test_counts_have_no_probit():
     assert "w (the predictor of y is Φ of a predictor, of counts" in str(explain(model))
 
 
-@pytest.mark.parametrize("name", LOGIT)
+@pytest.mark.parametrize("name", slow_but(list(LOGIT)[::3], LOGIT))
 def test_every_spelling_of_log_odds(name):
     """The same exponents and the same design, up to the sign of a switched response."""
     step, latent = latent_of(model_of(LOGIT[name]))
@@ -76,7 +77,7 @@ def test_every_spelling_of_log_odds(name):
     np.testing.assert_allclose(rows.offset, 0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", PROBIT)
+@pytest.mark.parametrize("name", slow_but(list(PROBIT)[::2], PROBIT))
 def test_every_spelling_of_probit(name):
     """The predictor of Φ is the one that was written."""
     step, latent = latent_of(model_of(PROBIT[name]))

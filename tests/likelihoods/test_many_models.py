@@ -3,6 +3,7 @@
 import numpy as np
 import pymc as pm
 import pytest
+from support.speed import slow_but
 from scipy import special, stats
 from support.significance import assert_holds
 
@@ -99,7 +100,7 @@ def check(name, d, *, draws, importance):
     assert_holds(*(2 * stats.t.sf(np.abs(z), 59)), seed=SEED)
 
 
-@pytest.mark.parametrize("name", ["probit", "Student-t"])
+@pytest.mark.parametrize("name", slow_but(["probit"], ["probit", "Student-t"]))
 def test_four_weights(name):
     """Sixteen models."""
     check(name, 4, draws=6000, importance=4000)

@@ -81,12 +81,14 @@ def scale_not_squared(rng, family, eta, precision):
     return family.y, rng.gamma(0.5 * (family.nu + 1)) / rate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "draw"), [("probit", right_probit), ("Student-t", right_student)])
 def test_right_latents_pass(name, draw):
     """Written in NumPy, the same latents leave the prior as well."""
     in_turn(name, replace_draw(draw))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "draw"),
     [("probit", wrong_side), ("probit", stale), ("Student-t", scale_not_squared)],
@@ -140,6 +142,7 @@ def test_wrong_rate_is_rejected_by_the_law_of_the_scales(monkeypatch):
     rejects(lambda: test_samplers.test_student_latents(2.0, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [lambda total: 0.0 * total, lambda total: 0.5 * total])
 def test_jumps_that_are_not_corrected_are_rejected(wrong, monkeypatch):
     """``test_any_proxy_is_exact``: jumps that are always taken, or half corrected."""

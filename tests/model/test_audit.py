@@ -118,7 +118,7 @@ def walk(step, model, draws=20, seed=2):
     return point
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(["Gaussian", "bounds", "fence", "logit"], MODELS))
 def test_nothing_is_said_where_all_is_right(name):
     """Every kind of move, and every kind of likelihood."""
     model = MODELS[name]()

@@ -5,6 +5,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.regions.region import violated
@@ -138,7 +139,13 @@ def seen_at(move, point):
     return [gaussian.scale * M, squares, block.coefficients, block.log_slab, *caches, *latents]
 
 
-@pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+LONG = (change_of_noise, weights_that_change_places, censored)
+"""Whose coefficients are followed as those of another are."""
+
+
+@pytest.mark.parametrize(
+    "make", slow_but([x for x in MODELS if x not in LONG], MODELS), ids=lambda make: make.__name__
+)
 def test_a_step_that_was_elsewhere_sees_what_a_new_one_sees(make, monkeypatch):
     """One variable after another changes; each time a new step is made where the old one is."""
     with pm.Model() as model:

@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from support.speed import slow_but
 from pymc.distributions.transforms import Interval, Transform
 from pymc.exceptions import SamplingError
 from pytensor import config
@@ -793,8 +794,13 @@ IN_SINGLE_PRECISION = {
 }
 
 
-@pytest.mark.parametrize("name", IN_SINGLE_PRECISION)
-@pytest.mark.parametrize("slab", [pm.Normal, pm.HalfNormal, pm.TruncatedNormal])
+SLABS = [pm.Normal, pm.HalfNormal, pm.TruncatedNormal]
+EACH_ONCE = [(SLABS[i % 3], name) for i, name in enumerate(IN_SINGLE_PRECISION)]
+
+
+@pytest.mark.parametrize(
+    ("slab", "name"), slow_but(EACH_ONCE, [(s, n) for s in SLABS for n in IN_SINGLE_PRECISION])
+)
 def test_weights_in_single_precision_are_gated_too(name, slab):
     """They have the same kernel as in double precision, and nothing is refused."""
     with config.change_flags(floatX="float32"), pm.Model() as model:

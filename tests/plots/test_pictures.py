@@ -4,6 +4,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from support.speed import slow_but
 import xarray as xr
 
 from pymc_exact_hmc import (
@@ -66,7 +67,7 @@ def test_axes_that_are_given_are_used(plot):
     assert not left.has_data()
 
 
-@pytest.mark.parametrize("d", [3, 30, 150])
+@pytest.mark.parametrize("d", slow_but([150], [3, 30, 150]))
 @pytest.mark.parametrize("plot", PICTURES)
 def test_no_label_is_cut_off(plot, d):
     """All text lies inside the figure, in letters of at least 5 points, one beside the other."""

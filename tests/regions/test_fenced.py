@@ -3,6 +3,7 @@
 import fenced_reference as reference
 import numpy as np
 import pytest
+from support.speed import slow_but
 from fenced_problems import REGIONS, Mover, Problem, exact
 from scipy import stats
 from support.significance import (
@@ -49,13 +50,11 @@ def one_call(problem, seed, n=N, change=None, **options):
     return values
 
 
-SLOW = ("gated ellipsoid", "raw outside a ball")
+FAST = [name for name in REGIONS if name not in ("gated ellipsoid", "raw outside a ball")]
 
 
-@pytest.mark.parametrize("lower", [-np.inf, -0.3])
-@pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=[pytest.mark.slow] * (x in SLOW)) for x in REGIONS]
-)
+@pytest.mark.parametrize("lower", slow_but([-0.3], [-np.inf, -0.3]))
+@pytest.mark.parametrize("name", slow_but(FAST, REGIONS))
 def test_one_call_keeps_exact_draws_exact(name, lower):
     """Enumeration times rejection, with and without bounds on each weight."""
     values = one_call(Problem(REGIONS[name], lower), seed=21)

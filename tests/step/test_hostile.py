@@ -9,6 +9,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from support.speed import slow_but
 from fuzz.check import judge_model
 from pymc.exceptions import SamplingError
 from pymc.model.fgraph import clone_model
@@ -76,8 +77,11 @@ COLUMNS = {
 
 @pytest.mark.parametrize(
     ("name", "prior"),
-    [(name, pm.Normal) for name in COLUMNS]
-    + [(name, pm.HalfNormal) for name in ("collinear", "duplicated", "one number")],
+    slow_but(
+        [("nearly duplicated", pm.Normal), ("zero", pm.Normal), ("collinear", pm.HalfNormal)],
+        [(name, pm.Normal) for name in COLUMNS]
+        + [(name, pm.HalfNormal) for name in ("collinear", "duplicated", "one number")],
+    ),
 )
 def test_columns(name, prior):
     """Predictors that say the same, or nothing, or hardly anything, are sampled exactly."""
@@ -91,7 +95,9 @@ def usual(prior):
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e12])
-@pytest.mark.parametrize("prior", [pm.Normal, pm.HalfNormal], ids=["normal", "half normal"])
+@pytest.mark.parametrize(
+    "prior", slow_but([pm.HalfNormal], [pm.Normal, pm.HalfNormal]), ids=["normal", "half normal"]
+)
 def test_units_of_a_predictor(size, prior):
     """Measuring predictors in other units changes nothing but the units of their weights."""
     plain = usual(prior)
@@ -100,7 +106,9 @@ def test_units_of_a_predictor(size, prior):
 
 
 @pytest.mark.parametrize("size", [1e-12, 1e12])
-@pytest.mark.parametrize("prior", [pm.Normal, pm.HalfNormal], ids=["normal", "half normal"])
+@pytest.mark.parametrize(
+    "prior", slow_but([pm.HalfNormal], [pm.Normal, pm.HalfNormal]), ids=["normal", "half normal"]
+)
 def test_units_of_the_response(size, prior):
     """Measuring the response in other units changes nothing but the units of the weights."""
     plain = usual(prior)
@@ -126,7 +134,7 @@ def test_columns_of_very_different_sizes():
 
 
 @pytest.mark.parametrize("start", [np.zeros(3, int), np.ones(3, int)], ids=["none", "all"])
-@pytest.mark.parametrize("kernel", ["sheared", "paper"])
+@pytest.mark.parametrize("kernel", slow_but(["sheared"], ["sheared", "paper"]))
 def test_starts_with_none_and_with_all(start, kernel):
     """A chain that starts with every weight off, or on, forgets it."""
     model = regression(start=start)
@@ -229,7 +237,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("name", slow_but(["read-only", "strided"], LAYOUTS))
 def test_memory_of_the_data(name):
     """The layout of the data in memory does not matter, and they are not written to."""
     columns, y = LAYOUTS[name]
@@ -277,7 +285,9 @@ def pickled(model):
 
 
 @pytest.mark.parametrize(
-    "copied", [copy.copy, copy.deepcopy, clone_model, lambda m: m.copy(), pickled],
+    "copied",
+    slow_but([clone_model, pickled],
+             [copy.copy, copy.deepcopy, clone_model, lambda m: m.copy(), pickled]),
     ids=["copy", "deepcopy", "clone_model", "model.copy", "cloudpickle"],
 )  # fmt: skip
 def test_copies(copied):
@@ -310,7 +320,7 @@ CONDITIONED = {
 }
 
 
-@pytest.mark.parametrize("name", CONDITIONED)
+@pytest.mark.parametrize("name", slow_but(["do w", "observe sigma"], CONDITIONED))
 def test_conditioned(name):
     """pm.do and pm.observe give models like any other."""
     assert_exact(CONDITIONED[name](with_data()))

@@ -46,8 +46,11 @@ def crime():
 
 @pytest.mark.parametrize(
     ("options", "draws"),
-    [({}, 20_000), ({"inclusion": True}, 5_000), ({"augmentation": "exponential"}, 10_000)],
-    ids=["sheared", "Rao-Blackwell", "exponential"],
+    [
+        pytest.param({}, 20_000, id="sheared"),
+        pytest.param({"inclusion": True}, 5_000, id="Rao-Blackwell", marks=pytest.mark.slow),
+        pytest.param({"augmentation": "exponential"}, 10_000, id="exponential"),
+    ],
 )
 def test_inclusion_probabilities_are_exact(crime, options, draws):
     """Inclusion probabilities, also as averages of Rao–Blackwell ones, are those of 2¹⁵ models."""

@@ -165,21 +165,24 @@ CASES = {
 """Makers of every energy class, by name."""
 
 
-ALL_LAWS = ("dense couplings", "forbidding tables", "sum")
+ALL_LAWS = ("dense couplings", "sum")
 """Cases that the fast suite meets under every augmentation, the others under the Gaussian one."""
 
 
-def with_augmentations(ids):
+def with_augmentations(ids, fast=None):
     """Return all pairs of case and augmentation, for tests that compile a kernel for each.
 
-    ``ids`` is how a test names them, for example "{name}-{law}".
+    ``ids`` is how a test names them, for example "{name}-{law}". Pairs are slow unless their case
+    is in ``fast`` and, under other augmentations than the Gaussian one, in ALL_LAWS.
     """
     return [
         pytest.param(
             name,
             law,
             id=ids.format(name=name, law=law),
-            marks=() if law == "gaussian" or name in ALL_LAWS else pytest.mark.slow,
+            marks=()
+            if (law == "gaussian" or name in ALL_LAWS) and name in (fast or CASES)
+            else pytest.mark.slow,
         )
         for name in CASES
         for law in AUGMENTATIONS

@@ -60,6 +60,7 @@ def test_the_right_kernel_is_accepted():
     assert smallest_p_value() > ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLATANT)
 def test_statistics_reject_a_wrong_kernel(name):
     """From exact starts one call is enough to see each of these."""
