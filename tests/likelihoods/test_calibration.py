@@ -4,7 +4,6 @@ and ranks of true parameters among draws given data are uniform (Talts et al. 20
 import numpy as np
 import pymc as pm
 import pytest
-from support.speed import slow_but
 from scipy import special, stats
 from support.families_prior import (
     FAMILIES,
@@ -20,6 +19,7 @@ from support.families_prior import (
     replicates,
 )
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from support.speed import slow_but
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from likelihoods.families import FAMILIES, D, exact, make_model, natural, run
 from likelihoods.quadrature import posterior

@@ -3,9 +3,9 @@
 import numpy as np
 import pymc as pm
 import pytest
-from support.speed import slow_but
 from scipy import special, stats
 from support.significance import assert_holds
+from support.speed import slow_but
 
 from likelihoods.families import run
 from likelihoods.importance import posterior

@@ -4,8 +4,8 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from support.speed import slow_but
 from pymc.exceptions import SamplingError
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.conditions import UnreadableError, read_conditions
@@ -52,9 +52,7 @@ def orders():
 SPELLINGS = [name for name, _ in orders()]
 
 
-@pytest.mark.parametrize(
-    "name", slow_but([*SPELLINGS[::3], "product of conditions"], SPELLINGS)
-)
+@pytest.mark.parametrize("name", slow_but([*SPELLINGS[::3], "product of conditions"], SPELLINGS))
 def test_every_spelling_gives_the_same_region(name):
     """A region is known by which points are in it."""
     with pm.Model():

@@ -4,10 +4,10 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from support.speed import slow_but
 from pymc.distributions.transforms import Interval, Transform
 from pymc.exceptions import SamplingError
 from pytensor import config
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.binaries import lay_out, select_variables

@@ -4,8 +4,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from support.speed import slow_but
 import xarray as xr
+from support.speed import slow_but
 
 from pymc_exact_hmc import (
     plot_coefficients,

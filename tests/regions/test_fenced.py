@@ -3,7 +3,6 @@
 import fenced_reference as reference
 import numpy as np
 import pytest
-from support.speed import slow_but
 from fenced_problems import REGIONS, Mover, Problem, exact
 from scipy import stats
 from support.significance import (
@@ -12,6 +11,7 @@ from support.significance import (
     reversibility_pvalue,
     stationarity_pvalue,
 )
+from support.speed import slow_but
 
 from pymc_exact_hmc.random_stream import seed_words
 from pymc_exact_hmc.regions.region import make_region

@@ -9,12 +9,12 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from support.speed import slow_but
 from fuzz.check import judge_model
 from pymc.exceptions import SamplingError
 from pymc.model.fgraph import clone_model
 from support.conditional import exact_moments
 from support.significance import assert_holds, batch_pvalues
+from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC
 
