@@ -341,7 +341,8 @@ class GatedMove:
     def _move_collapsed(self, s: State, w: Vector, rng: np.random.Generator) -> None:
         """Run a trajectory of another augmentation over the collapsed energy, then draw w."""
         motion = self.motion
-        moved, stream = (s, *self.tally), seed_words(rng)
+        moved: tuple[npt.NDArray[Any], ...] = (s, *self.tally)
+        stream = seed_words(rng)
         start = [array.copy() for array in moved]
         self.time, n_hits = motion.travel_time.draw(
             rng, motion.augmentation, s.size, motion.trajectories

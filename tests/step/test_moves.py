@@ -166,8 +166,9 @@ def test_a_trajectory_without_seats_enough_leaves_nothing_behind(monkeypatch):
         np.testing.assert_array_equal(s, start)
         assert_caches_are_those_of(s, prior)
         assert move.tally.hits[0] == 0
+        assert (move.tally.per_wall == 0).all()
         seen.append((stream.copy(), n_hits, move._active.P.size))
-        s[:], move.tally.hits[0] = 1, 9
+        s[:], move.tally.hits[0], move.tally.per_wall[:] = 1, 9, 1
         stream += 1
         refresh_caches(prior, s)
         return len(seen) == 3
