@@ -17,6 +17,13 @@ def predictors_and_outcome(seed, n=14, p=3, size=0.8):
     return X, (y > 0).astype(int)
 
 
+def xy(seed, n=8, beta=(1.2, 0.0, -0.8), sd=0.7, intercept=0.0):
+    """Return X and y with the coefficients given."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, len(beta)))
+    return X, intercept + X @ np.asarray(beta, float) + sd * rng.normal(size=n)
+
+
 def keeper(models):
     """Return a decorator that keeps models by name, with kernel and value variables to be taken."""
 

@@ -6,16 +6,21 @@ import pytest
 from fuzz.check import judge_model
 from support.speed import slow_but
 
-from corpus import fields, misleading
+from corpus import fields, misleading, unusual_gates, unusual_likelihoods, unusual_priors
 from pymc_exact_hmc import ExactBinaryHMC
 
-MODELS = {**fields.MODELS, **misleading.MODELS}
+UNUSUAL = {**unusual_gates.MODELS, **unusual_likelihoods.MODELS, **unusual_priors.MODELS}
+MODELS = {**fields.MODELS, **misleading.MODELS, **UNUSUAL}
 HARD_TO_INTEGRATE = ("hyperparameter_in_slab_and_inclusion",)
 """Models of which importance sampling finds no truth."""
 
 
 # Half of those that mislead, and every tenth of the others.
-FAST = [*list(misleading.MODELS)[::2], *list(fields.MODELS)[::10]]
+FAST = [
+    *list(misleading.MODELS)[::2],
+    *list(fields.MODELS)[::10],
+    *list(UNUSUAL)[::10],
+]
 
 
 @pytest.mark.parametrize("name", slow_but(FAST, MODELS))
