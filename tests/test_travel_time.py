@@ -71,6 +71,15 @@ def test_number_of_hits():
     assert_holds(stationarity_pvalue(hits - 2 * d, expected), seed=51)
 
 
+def test_hits_are_those_of_the_time_that_was_drawn():
+    """With T from an interval, a wall is hit with probability T/π for that T, not for its end."""
+    rng, d, law = np.random.default_rng(54), 5, TravelTime(0.2 * math.pi, 0.8 * math.pi)
+    drawn = [law.draw(rng, Gaussian(), d, 1) for _ in range(4000)]
+    p, hits = np.array([(time / math.pi, k[0]) for time, k in drawn]).T
+    z = (hits - d * p).sum() / np.sqrt((d * p * (1 - p)).sum())
+    assert_holds(2 * stats.norm.sf(abs(z)), seed=54)
+
+
 @pytest.mark.parametrize("augmentation", AUGMENTATIONS.values())
 def test_times_are_uniform_on_their_interval(augmentation):
     """From the shortest to the longest, afresh at each call; trajectories share it."""

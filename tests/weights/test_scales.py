@@ -94,9 +94,29 @@ def test_collapsed_density_is_the_marginal_likelihood():
         np.testing.assert_allclose(differences, differences[0], rtol=0, atol=1e-9)
 
 
-def test_held_density_leaves_out_the_weights_that_are_off():
+def two_sided(tau):
+    return pm.TruncatedNormal("w", 0.5, tau, lower=-1.0, upper=4.0, shape=D)
+
+
+def truncated_logpdf(w, tau):
+    return stats.truncnorm.logpdf(w, -1.5 / tau, 3.5 / tau, loc=0.5, scale=tau)
+
+
+TRUNCATED = {
+    "half-normal": (
+        lambda tau: pm.HalfNormal("w", tau, shape=D),
+        lambda w, tau: stats.halfnorm.logpdf(w, scale=tau),
+        "w_log__",
+    ),
+    "two-sided": (two_sided, truncated_logpdf, "w_interval__"),
+}
+
+
+@pytest.mark.parametrize("slab", TRUNCATED)
+def test_held_density_leaves_out_the_weights_that_are_off(slab):
     """With truncated weights, log p(θ, w_P | s, data) up to a constant, from scipy's densities."""
-    model = two_noises(lambda tau: pm.HalfNormal("w", tau, shape=D))
+    make, logpdf, name = TRUNCATED[slab]
+    model = two_noises(make)
     with model:
         step = ExactBinaryHMC()
     rng = np.random.default_rng(2)
@@ -104,7 +124,7 @@ def test_held_density_leaves_out_the_weights_that_are_off():
     s = np.array([1, 0, 0, 1], np.int8)
     # In the order in which the step lays out its weights.
     names = [p.name for p in step._move._placed]
-    assert names == ["intercept", "w_log__"]
+    assert names == ["intercept", name]
     w = np.array([1.7, 0.4, 2.0, 3.0, 0.9])
     differences = []
     for point in settings(model, step, rng):
@@ -112,7 +132,7 @@ def test_held_density_leaves_out_the_weights_that_are_off():
         sigma, tau = np.exp(point["sigma_log__"]), np.exp(point["tau_log__"])
         fit = w[0] + X @ (s * w[1:])
         exact = stats.norm.logpdf(Y, fit, sigma[GROUP]).sum() + prior(point)
-        exact += stats.halfnorm.logpdf(w[1:][s == 1], scale=tau).sum()
+        exact += logpdf(w[1:][s == 1], tau).sum()
         differences.append(density(model, step, point, s, w) - exact)
     np.testing.assert_allclose(differences, differences[0], rtol=0, atol=1e-9)
 
