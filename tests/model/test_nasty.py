@@ -449,6 +449,12 @@ def square_of_a_scaled_sum():
     pm.Potential("a", -((pm.Normal("b") * (bits(4) * X5[:4]).sum()) ** 2))
 
 
+@nasty("local", {"b": 0.6}, {"b": -1.4})
+def cube_of_a_scaled_sum():
+    """Its scale is cubed as well."""
+    pm.Potential("a", 0.1 * (pm.Normal("b") * (bits(4) * X5[:4]).sum()) ** 3)
+
+
 @nasty("generic")
 def several_data_in_a_compiled_factor():
     s = bits(12)

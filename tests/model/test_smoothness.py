@@ -44,6 +44,7 @@ BENT = {
     "power that varies": lambda x, y: (x**2) ** y,
     "root of a law's square": lambda x, y: pt.sqrt(pm.Normal.dist() ** 2 * y),
     "root of a difference": lambda x, y: pt.sqrt((0.1 - pt.sigmoid(x)) ** 2),
+    "root of what may exceed one": lambda x, y: pt.sqrt((1 - pt.exp(x)) ** 2),
     "root of a difference of two": lambda x, y: pt.sqrt((y - pt.sigmoid(x)) ** 2),
     "whole part": lambda x, y: pt.floor(x) + y,
     "cast": lambda x, y: x.astype("int64") * 2.0,

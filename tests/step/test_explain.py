@@ -101,3 +101,12 @@ def test_a_slab_that_is_not_gaussian_is_the_reason():
         w = pm.StudentT("w", 3, shape=3)
         pm.Normal("y", X @ (gamma * w), 1, observed=X[:, 0])
     assert "w (its prior is not Gaussian, truncated Gaussian or exponential)" in str(explain(model))
+
+
+def test_a_constraint_with_a_curved_condition_is_not_called_linear():
+    """One quadratic condition among linear ones makes it quadratic."""
+    with pm.Model() as model:
+        w = pm.Normal("w", 0, 1, shape=2)
+        both = pt.and_(w[0] <= w[1], (w**2).sum() <= 4)
+        pm.Potential("room", pt.switch(both, 0, -np.inf))
+    assert "2 quadratic walls" in str(explain(model))

@@ -15,6 +15,7 @@ from pymc_exact_hmc.dynamics.transition import refresh_caches
 from pymc_exact_hmc.moves.plan import MOST_ROUNDS, Plan, _try
 from pymc_exact_hmc.weights.active import make_active
 from pymc_exact_hmc.weights.block import R
+from pymc_exact_hmc.weights.refreshing import refresh_active
 
 SEED = 7
 
@@ -151,6 +152,20 @@ def test_weights_that_a_wall_comes_to_meet_are_carried():
     for places in ([0.0, 0.0], [0.7, 0.0], [0.0, -0.4]):
         move._update_gaussian(model.initial_point() | {"slope_interval__": np.array(places)})
         np.testing.assert_array_equal(move._fence.carried, np.array(places) != 0)
+
+
+def test_the_error_of_caches_is_measured_before_they_are_renewed():
+    """What has drifted is reported once, and is right from then on."""
+    with pm.Model():
+        gamma, w = pm.Bernoulli("gamma", P, shape=D), pm.Normal("w", shape=D)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        move = ExactBinaryHMC()._move
+    s = np.array([1, 0, 0, 1], np.int8)
+    refresh_active(move.gaussian.block, move._active, s)
+    before = move._active.rho[1] ** 2 / (2 * move._active.D[1])
+    move._active.rho[1] *= 1.01
+    assert move._cache_error(s) == pytest.approx((1.01**2 - 1) * before)
+    assert move._cache_error(s) == 0.0
 
 
 def test_a_trajectory_without_seats_enough_leaves_nothing_behind(monkeypatch):

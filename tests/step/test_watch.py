@@ -229,3 +229,15 @@ def test_labels_of_a_second_variable_are_its_own():
     labels = [_Labels(model, binary) for binary in binaries]
     assert [labels[0][0], labels[0][3]] == ["first[0]", "first[3]"]
     assert [labels[1][4], labels[1][5]] == ["second[0]", "second[1]"]
+
+
+def test_short_chains_are_judged_by_the_draws_that_are_kept():
+    """PyMC ≥ 6.3 says how long a chain will be: what it says of tuning does not count."""
+    with pm.Model():
+        pm.Bernoulli("s", 0.5, shape=2)
+        step = ExactBinaryHMC()
+    judged = []
+    for tune in (0, 5000):
+        step.setup_chain(np.random.default_rng(1), tune, 200)
+        judged.append(step._watch._judged_at)
+    assert judged[0] == judged[1] < 200

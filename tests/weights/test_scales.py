@@ -186,7 +186,10 @@ def one_noise(slab):
 
 @pytest.mark.parametrize("noises", [one_noise, two_noises])
 def test_scales_are_written_to_the_block(noises):
-    """After a move the block is that of the point to which the scales have moved."""
+    """After a move the block is that of the point to which the scales have moved.
+
+    After the second one: a chain reads its Gram matrix at the first.
+    """
     model = noises(lambda tau: pm.Normal("w", 0.5, tau, shape=D))
     with model:
         step, other = ExactBinaryHMC(), ExactBinaryHMC()
@@ -194,6 +197,7 @@ def test_scales_are_written_to_the_block(noises):
     point = model.initial_point()
     s, w = np.array([1, 0, 1, 1], np.int8), np.zeros(D + 1)
     moved = point | step._move._move_scales(point, s, w, rng)
+    moved |= step._move._move_scales(moved, s, w, rng)
     other._move._update_gaussian(moved)
     mine, fresh = step._move.gaussian, other._move.gaussian
     grams = [x.block.gram.M * x.block.gram.scale for x in (mine, fresh)]
