@@ -271,10 +271,14 @@ def plain_travel(log_f, s, rng, n_hits):
 
 
 def test_general_travel_is_the_plain_one():
-    """Same random numbers, same states, from any state to any other, with coupled indicators."""
+    """Same random numbers, same states, from any state to any other, with coupled indicators.
+
+    Some states are forbidden: a wall to them is hit and bounces as others do.
+    """
     with pm.Model() as model:
         gamma, w = pm.Bernoulli("gamma", 0.4, shape=4), pm.Normal("w", shape=4)
         pm.Potential("pairs", 1.2 * (gamma[1:] * gamma[:-1]).sum())
+        pm.Potential("not both", pm.math.switch(gamma[1] + gamma[3] < 2, 0.0, -np.inf))
         pm.Normal("y", gamma * w + gamma[0] * gamma[1], 1.0, observed=np.ones(4))
         move = ExactBinaryHMC(kernel="general", travel_time=(2.5 * np.pi, 3.5 * np.pi))._move
     point, energy = model.initial_point(), move.prior.energy
@@ -284,6 +288,7 @@ def test_general_travel_is_the_plain_one():
 
     for seed in range(40):
         start = np.random.default_rng(100 + seed).integers(0, 2, 4).astype(np.int8)
+        start[3] *= 1 - start[1]
         # Fields that another state has left behind.
         refresh_caches(energy, 1 - start)
         found, wanted = start.copy(), start.copy()
