@@ -52,7 +52,7 @@ def models(draw):
     return model
 
 
-@settings(max_examples=5)
+@settings(max_examples=8)
 @given(models())
 def test_drops_of_random_models(model):
     """Every energy drop equals the model's own to 1e-9, at two settings of theta."""

@@ -54,7 +54,7 @@ def regressions(draw):
     return model
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(model=regressions(), seed=st.integers(0, 2**32 - 1))
 def test_coefficients_are_those_of_the_model(model, seed):
     """Differences of −½w'(GMG + Λ)w + (Gr + λ)'w between any (s, w) are model.logp's, to 1e-9."""

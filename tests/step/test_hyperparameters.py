@@ -414,12 +414,16 @@ def test_missing_data_keep_the_fast_path():
     assert names == {"gamma", "w", "sigma_log__", "tau_log__", "a_logodds__"}
 
 
-def test_weights_that_are_off_get_new_values_at_new_scales():
+@pytest.mark.parametrize("likelihood", ["normal", "logit"])
+def test_weights_that_are_off_get_new_values_at_new_scales(likelihood):
     """The paper's kernel flies on from where weights are, so those that are off are drawn."""
     with pm.Model() as model:
         tau = pm.HalfNormal("tau", 2.0)
         gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", 0, tau, shape=D)
-        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        if likelihood == "normal":
+            pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        else:
+            pm.Bernoulli("y", logit_p=X @ (gamma * w), observed=Y > 0)
         step = ExactBinaryHMC(kernel="paper")
     assert step._move.hyper is not None
     s, w = (np.arange(D) % 2).astype(np.int8), np.full(D, 0.3)
