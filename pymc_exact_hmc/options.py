@@ -17,7 +17,7 @@ from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_
 HITS_PER_DRAW = 800
 """Cheap wall hits that cost less than PyMC's own work per draw."""
 MAX_TRAJECTORIES = 10
-HITS_PER_WALL = {"sheared": (0.85, 1.15), "general": (0.8, 1.2), "paper": (0.5, 0.5)}
+HITS_PER_WALL, HITS_PER_WALL_OF_PAPER = (0.85, 1.15), (0.5, 0.5)
 """Hits per wall of the kernels that move weights; the paper's has T = π/2."""
 
 
@@ -49,7 +49,7 @@ def make_motion(options: Options, block: Block, *, single: bool) -> Motion:
     augmentation = AUGMENTATIONS[options.augmentation]
     travel_time = parse_travel_time(options.travel_time, augmentation)
     if single and options.travel_time is None:
-        low, high = HITS_PER_WALL[options.kernel or "sheared"]
+        low, high = HITS_PER_WALL_OF_PAPER if options.kernel == "paper" else HITS_PER_WALL
         travel_time = TravelTime(low * augmentation.hit_time, high * augmentation.hit_time)
     costly = any(t.form in (Form.GENERIC, Form.MULTILINEAR) for t in block.terms)
     single = single or costly or options.travel_time is not None
@@ -63,7 +63,8 @@ def parse_trajectories(trajectories: int | None, d: int, *, single: bool) -> int
     if trajectories is None:
         hits = d * sum(DEFAULT_HITS_PER_WALL) / 2
         return 1 if single else int(np.clip(round(HITS_PER_DRAW / hits), 1, MAX_TRAJECTORIES))
-    if not isinstance(trajectories, int | np.integer) or trajectories < 1:
+    whole = isinstance(trajectories, int | np.integer) and not isinstance(trajectories, bool)
+    if not whole or trajectories < 1:
         raise ValueError(
             f"trajectories must be a whole number of at least 1, got {trajectories!r}."
         )

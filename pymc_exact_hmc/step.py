@@ -71,7 +71,8 @@ class ExactBinaryHMC(BlockedStep):
         them: ``"sheared"`` or ``"paper"`` for weights that indicators switch on and off,
         ``"general"`` for weights that are Gaussian given the indicators in any way, at the
         price of a factorisation per wall hit and of some compilation, ``"binary"`` to leave
-        all weights to other steps. ``"sheared"`` by default where it fits, else ``"binary"``.
+        all weights to other steps. By default the first of ``"sheared"``, ``"general"`` and
+        ``"binary"`` that fits.
     inclusion
         Record, as the statistic ``ehmc_inclusion``, the probability of each indicator given
         the others and the data: averages of it are less noisy than those of the indicators.
@@ -200,6 +201,8 @@ class ExactBinaryHMC(BlockedStep):
         for part in (self._move, self._move.hyper, getattr(self._move, "proxy", None)):
             if isinstance(part, TruncatedMove | HyperMove | ProxyMove):
                 part.tuning = self.tune
+        if isinstance(self._move, TruncatedMove):
+            self._move.calls = self.calls
         if self.calls == 0:
             s, drawn = self._start(point, s, self.rng)
             point = point | self._move.settle(point, s, self.rng) if drawn else point

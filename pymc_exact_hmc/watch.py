@@ -32,7 +32,7 @@ STUCK_AFTER = 500
 JUDGED_AFTER = 500
 """Draws after tuning at which a chain is judged."""
 FEWEST = 100
-"""Draws with which it is not judged at all."""
+"""Draws without which it is not judged at all."""
 KEEP_EVERY = 5
 MESSAGES = 5
 """Draws left, at the least, to say what was found: one sentence per draw."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 
 from pymc_exact_hmc.compilation import bind
-from pymc_exact_hmc.dynamics.transition import refresh_caches
+from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.feasible import EmptyRegionError, feasible_start
@@ -148,7 +149,10 @@ class ConstrainedMove(GatedMove):
                 "constraints with initvals= in pm.sample, or none, so that one is found."
             )
         error: EmptyRegionError | None = None
-        for state in (s.copy(), np.zeros_like(s), np.ones_like(s)):
+        for state in (s.copy(), *_nested_states(s.size)):
+            allowed: Any = fresh_log_density(self.prior.energy, state)
+            if not allowed > -np.inf:
+                continue
             show(fence.region, fence.shown, gate, state)
             try:
                 w[:] = feasible_start(fence.shown, self._slabs(), w, self.walls.labels)
@@ -159,13 +163,25 @@ class ConstrainedMove(GatedMove):
             refresh_caches(self.prior.energy, s)
             return
         names = ", ".join(p.name for p in self._placed)
-        raise SamplingError(f"There is no start for {names}: {error}.") from error
+        raise SamplingError(
+            f"There is no start for {names}: {error}. Other states were tried; give one that is "
+            "allowed, and weights that fit it, with initvals= in pm.sample."
+        ) from error
 
     def _slabs(self) -> Law:
         coefficients, law = self.gaussian.block.coefficients, empty_law(self.gaussian.n)
         Lambda = np.where(coefficients[LAMBDA] > 0, coefficients[LAMBDA], 1.0)
         set_law(law, np.diag(Lambda), coefficients[LAM])
         return law
+
+
+def _nested_states(d: int) -> Iterator[State]:
+    """Yield all 0, all 1, and what is between: the last k indicators on.
+
+    A constraint may ask for at least one weight, and a prior for at most a few.
+    """
+    for k in (0, d, *range(1, d)):
+        yield np.r_[np.zeros(d - k, np.int8), np.ones(k, np.int8)]
 
 
 _ANY = np.random.default_rng(0)

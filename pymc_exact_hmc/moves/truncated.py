@@ -41,7 +41,7 @@ class TruncatedMove:
     """Flights of exact Hamiltonian Monte Carlo inside the region, and sweeps.
 
     ``automatic`` asks for a plan; otherwise a draw is as many flights as there are
-    ``trajectories`` in ``motion``.
+    ``trajectories`` in ``motion``. ``calls`` is the number of calls before this one.
     """
 
     kernel, collapsed, hyper, inclusion = "truncated", False, None, None
@@ -57,7 +57,7 @@ class TruncatedMove:
         self._law, self._scratch = empty_law(gaussian.n), make_scratch(region)
         self._lines = 0 if region.is_convex else LINES
         self.automatic = automatic and region.is_convex and region.g.size > 0
-        self.tuning = True
+        self.tuning, self.calls = True, 0
         self._set_law()
         self._bind()
         self.forget()
@@ -80,7 +80,6 @@ class TruncatedMove:
     def forget(self) -> None:
         """Start a chain."""
         self.energy_error = 0.0
-        self._calls = 0
         self.plan: Plan | None = None
         if not self.automatic:
             self.plan = Plan(*self.motion.travel_time, 1.0, 0, self.motion.trajectories)
@@ -140,8 +139,7 @@ class TruncatedMove:
     def _make_plan(self, w: Vector) -> None:
         """Make a plan in the first call, and in some calls of tuning if the law changes."""
         varies = self.gaussian.varies or self.gaussian.walls.varies
-        again = self.automatic and self.tuning and varies and self._calls in REPLAN
-        self._calls += 1
+        again = self.automatic and self.tuning and varies and self.calls in REPLAN
         if self.plan is not None and not again:
             return
         region, rng = self.gaussian.walls.region, np.random.default_rng(len(w))

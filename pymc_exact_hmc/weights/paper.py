@@ -52,11 +52,11 @@ def paper_transition(prior, block, active, walls, clocks, s, w, stream, tally, a
         g = walls.order[k]
         time = clocks.w_time * turns / half_turns
         fly(seats, Sigma, clock, count, time)
-        drop = energy_drop(prior, s, g)
         if s[g] == 0:
-            drop -= rise_of_opening(block, active, walls.slab, g, time)
+            rise = rise_of_opening(block, active, walls.slab, g, time)
         else:
-            drop -= rise_of_closing(block, active, g)
+            rise = rise_of_closing(block, active, g)
+        drop = energy_drop(prior, s, g) - rise
         tally.hits[0] += 1
         if walls.kinetic[k] + drop > 0.0:
             if s[g] == 0:
@@ -72,7 +72,7 @@ def paper_transition(prior, block, active, walls, clocks, s, w, stream, tally, a
             tally.per_wall[g] += 1
         elif np.isnan(drop):
             tally.undefined[0] += 1
-        elif drop == -np.inf:
+        elif rise == np.inf:
             attempts.infeasible[g] += 1
         k += 1
         if k == n:

@@ -182,6 +182,19 @@ def test_inclusion_of_weights_under_constraints_is_refused():
         ExactBinaryHMC(model=model, inclusion=True)
 
 
+def test_what_a_prior_forbids_is_not_laid_to_bounds_of_weights():
+    """A gate with p = 0 never opens, but not because its weight would leave its bounds."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", [0.0, 0.5, 1.0], shape=3)
+        w = pm.TruncatedNormal("w", 0.0, 1.0, lower=0.0, shape=3)
+        pm.Normal("y", (gamma * w).sum(), 1.0, observed=1.0)
+    for kernel in ("paper", "sheared"):
+        step, point = ExactBinaryHMC(model=model, kernel=kernel), model.initial_point()
+        for _ in range(50):
+            point, _ = step.step(point)
+        np.testing.assert_array_equal(step._move.infeasible[[0, 2]], 0)
+
+
 def test_the_papers_kernel_takes_exponential_weights_that_are_always_on():
     """Only weights that are off must be held by a Gaussian slab."""
     X = np.random.default_rng(3).normal(size=(9, 3))

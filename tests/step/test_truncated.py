@@ -314,6 +314,22 @@ def test_start_is_found_where_the_default_is_outside():
             assert np.isfinite(model.compile_logp()(end))
 
 
+def test_a_start_that_is_searched_for_is_one_that_the_model_allows():
+    """At least one weight, at most two: neither all indicators off nor all on will do."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.02, shape=3)
+        w = pm.TruncatedNormal("w", 0.5, 1, lower=0, upper=1, shape=3)
+        pm.Potential("few", pt.switch(gamma.sum() <= 2, 0, -INF))
+        pm.Potential("much", pt.switch((gamma * w).sum() >= 0.9, 0, -INF))
+        pm.Normal("y", (gamma * w).sum(), 1.0, observed=1.0)
+    step = ExactBinaryHMC(model=model)
+    for seed in range(5):
+        step.set_rng(np.random.default_rng(seed))
+        _, [stats] = step.step(model.initial_point())
+        assert step._move.tally.undefined[0] == 0
+        assert stats["warning"] is None
+
+
 def test_infeasible_starts_and_empty_regions_are_errors():
     """The constraint is named; nothing hangs."""
 
@@ -438,12 +454,32 @@ def test_plan_is_saved_with_the_state_and_fixed_after_tuning():
     np.testing.assert_array_equal(*ends)
 
 
+def test_a_step_resumed_in_tuning_plans_again_where_it_would_have():
+    """It counts the calls that were made before it was saved."""
+    with pm.Model() as model:
+        tau = pm.HalfNormal("tau", 1.0)
+        w = pm.Normal("w", 0, tau, shape=D)
+        pm.Potential("positive", pt.switch(pt.all(w >= 0), 0, -INF))
+        step, other = ExactBinaryHMC(vars=[w]), ExactBinaryHMC(vars=[w])
+    point = model.initial_point() | {"w": np.ones(D)}
+    for _ in range(40):
+        point, _ = step.step(point)
+    other.sampling_state = step.sampling_state
+    plans = []
+    for _ in range(40):
+        point, _ = other.step(point)
+        plans.append(id(other._move.plan))
+    changes = [40 + k for k in range(1, 40) if plans[k] != plans[k - 1]]
+    assert changes == [64]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"kernel": "paper"}, "kernel='paper' is for models with indicators"),
         ({"inclusion": True}, "inclusion=True is for models with indicators"),
         ({"trajectories": 0}, "trajectories must be"),
+        ({"trajectories": True}, "trajectories must be"),
         ({"travel_time": -1}, "travel_time"),
     ],
 )
