@@ -57,7 +57,8 @@ def select_variables(
         binaries = [rv for rv in model.free_RVs if why_not_binary(rv) is None]
         others = []
     else:
-        given = [_free_variable(model, var) for var in _as_list(user_vars)]
+        # The same variable may come by name, as itself and as its value.
+        given = list(dict.fromkeys(_free_variable(model, var) for var in _as_list(user_vars)))
         binaries = [rv for rv in given if why_not_binary(rv) is None]
         others = [rv for rv in given if why_not_binary(rv) is not None]
     return [model.rvs_to_values[rv] for rv in binaries], others
@@ -105,7 +106,7 @@ def _as_list(user_vars: Any) -> list[Any]:
     items = list(user_vars) if isinstance(user_vars, list | tuple) else [user_vars]
     if not items:
         raise ValueError("vars is empty: give the binary variables to sample, or leave it out.")
-    return list(dict.fromkeys(items))
+    return items
 
 
 def lay_out(

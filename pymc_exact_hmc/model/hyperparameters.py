@@ -236,7 +236,7 @@ def _leader(search: _Search, c: int) -> Tensor:
     assert search.gaussian is not None
     noise = search.gaussian.noise[c]
     rows = search.gaussian.rows[noise.likelihood]
-    if not noise.regular:
+    if not noise.regular or not rows.proportional:
         return pt.constant(1.0)
     precision = rows.precision
     if precision.type.ndim == 0:

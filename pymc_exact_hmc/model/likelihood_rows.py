@@ -87,12 +87,13 @@ class LikelihoodRows:
         """Return whether the covariance only changes by a factor, if at all."""
         if not self.scale_varies:
             return True
-        base = self._base
-        return all(
+        base, elsewhere = self._base, self._scales_elsewhere(point, 20131214)
+        # What exists nowhere else says nothing.
+        return bool(elsewhere) and all(
             np.allclose(
                 scale * (base.flat[0] / scale.flat[0]), base, rtol=at_least_rounding(1e-9), atol=0.0
             )
-            for scale in self._scales_elsewhere(point, 20131214)
+            for scale in elsewhere
         )
 
     def _scales_elsewhere(self, point: Point, seed: int) -> list[Matrix]:

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from pymc.model import Model
 from pytensor.graph.basic import Variable
+from pytensor.scalar.basic import Second
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.random.basic import BernoulliRV, BetaRV, UniformRV
 from scipy.special import expit
 
@@ -60,8 +63,14 @@ def inclusion_probabilities(
 
 def _without_reshaping(p: Variable[Any, Any]) -> Variable[Any, Any]:
     """Return the number that an expression repeats, or the expression."""
-    while p.owner is not None and type(p.owner.op).__name__ in ("DimShuffle", "Alloc", "Second"):
-        p = p.owner.inputs[0]
+    while p.owner is not None:
+        operation = getattr(p.owner.op, "scalar_op", None)
+        if isinstance(operation, Second):  # such as full_like(x, p)
+            p = p.owner.inputs[1]
+        elif isinstance(p.owner.op, DimShuffle | Alloc):
+            p = p.owner.inputs[0]
+        else:
+            break
     return p
 
 

@@ -135,7 +135,10 @@ def _entrywise(tensor: Tensor) -> tuple[Any, list[Tensor]]:
 
 
 def entries(tensor: Tensor) -> Tensor:
-    """Return a tensor before its axes were moved."""
-    while tensor.owner is not None and isinstance(tensor.owner.op, DimShuffle | CheckAndRaise):
+    """Return a tensor before its entries were moved, chosen or repeated."""
+    while tensor.owner is not None:
+        op = tensor.owner.op
+        if not isinstance(op, (CheckAndRaise, *MOVES)) or isinstance(op, JOINS):
+            break
         tensor = tensor.owner.inputs[0]
     return tensor

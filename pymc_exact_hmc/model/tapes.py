@@ -17,6 +17,7 @@ from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.model.analysis import INTERPRETED
 from pymc_exact_hmc.model.forms import other_inputs
 from pymc_exact_hmc.model.tape_operations import UntranslatableError
+from pymc_exact_hmc.model.points import jittered
 from pymc_exact_hmc.model.tape_writer import Places, Point, TapeWriter
 from pymc_exact_hmc.tapes.program import ALL, SIZE, Program, add_differences, run
 
@@ -36,7 +37,8 @@ class Tape:
         writer = TapeWriter(dict(groups or {}))
         self.outputs = writer.translate(outputs, point)
         self.inputs: dict[str, Places] = writer.inputs
-        self._spans = {n: (int(p.min()), int(p.max()) + 1) for n, p in writer.inputs.items()}
+        filled = {n: p for n, p in writer.inputs.items() if p.size}
+        self._spans = {n: (int(p.min()), int(p.max()) + 1) for n, p in filled.items()}
         self.program = writer.program()
         self._check(outputs, point)
 
@@ -73,8 +75,7 @@ class Tape:
     def _check(self, outputs: list[Tensor], point: Point) -> None:
         """Compare with the graph itself, at two points."""
         rng = np.random.default_rng(20131213)
-        names = [name for name in self.names if point[name].dtype.kind == "f"]
-        moved = {n: point[n] + 0.1 * rng.standard_normal(point[n].shape) for n in names}
+        moved = jittered({name: point[name] for name in self.names}, rng, by=0.1)
         for setting in (point, point | moved):
             try:
                 values = _interpret(outputs, setting)

@@ -131,6 +131,14 @@ def correlation_of_a_multivariate_response_is_random():
 
 
 @adversarial
+def a_covariance_that_changes_beside_a_slab_scale():
+    rho, s, tau = pm.Uniform("rho", 0.1, 0.9), pm.HalfNormal("s", 1), pm.LogNormal("tau", 0, 0.5)
+    distance = np.abs(np.subtract.outer(np.arange(5), np.arange(5)))
+    mean = X @ (gates() * pm.Normal("w", 0, tau, shape=2))
+    pm.MvNormal("y", mean, rho**distance + s**2 * np.eye(5), observed=Y)
+
+
+@adversarial
 def scaled_columns():
     w = pm.HalfNormal("w", 1.2, shape=2)
     pm.Normal("y", (X * gates()) @ w, 0.8, observed=Y)
@@ -385,6 +393,7 @@ FAST = (
     "gates_partly_observed",
     "noise_of_a_multivariate_response_is_random",
     "correlation_of_a_multivariate_response_is_random",
+    "a_covariance_that_changes_beside_a_slab_scale",
 )
 OPTIONS = {
     **{name: {"trajectories": 7} for name in MODELS if name.startswith("several_trajectories")},

@@ -213,6 +213,17 @@ def test_data_of_data():
     assert model["z"] in model.observed_RVs
 
 
+@pytest.mark.parametrize(
+    "repeated", [lambda a: a, lambda a: pt.alloc(a, 3), lambda a: pt.full_like(np.zeros(3), a)]
+)
+def test_probabilities_are_known_however_they_are_repeated(repeated):
+    """A number, or an array that is full of it."""
+    with pm.Model() as model:
+        pm.Bernoulli("s", repeated(pm.Beta("a", 1, 1)), shape=3)
+    layout = lay_out(select_variables(model, None)[0], model.initial_point())
+    assert [x.name for x in inclusion_probabilities(model, layout)] == ["a"]
+
+
 def test_probabilities_know_their_indicators():
     """A probability is that of its own variable, whatever comes before it."""
     with pm.Model() as model:

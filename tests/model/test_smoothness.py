@@ -28,6 +28,7 @@ SMOOTH = {
     "a scale between bounds": lambda x, y: (
         ((0.1 * (1 - pt.sigmoid(y)) + 2 * pt.sigmoid(y)) ** -2) ** -0.5
     ),
+    "root of entries": lambda x, y: pt.sqrt(pt.exp(x)[GROUP] ** 2).reshape((3, 1)),
     "root of a law": lambda x, y: pt.sqrt(pm.HalfNormal.dist() ** 2 * pt.exp(y)),
     "cut of data": lambda x, y: pt.maximum(DATA[0], 1.0) * x,
 }
@@ -40,6 +41,8 @@ BENT = {
     "absolute": lambda x, y: pt.abs(x),
     "root of a square": lambda x, y: pt.sqrt(pt.sqr(x)),
     "root of a power": lambda x, y: (x**2) ** 0.5,
+    "root of squares of entries": lambda x, y: pt.sqrt((x**2)[GROUP]),
+    "root of squares in another shape": lambda x, y: pt.sqrt((x**2).reshape((3, 1))) * y,
     "logarithm of a square": lambda x, y: pt.exp(0.5 * pt.log(3 * (x * x)[None] / 2)),
     "power that varies": lambda x, y: (x**2) ** y,
     "root of a law's square": lambda x, y: pt.sqrt(pm.Normal.dist() ** 2 * y),

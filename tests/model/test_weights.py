@@ -374,13 +374,14 @@ def test_a_scale_that_is_another_parameter_too_is_left():
     assert "b (it enters y not only as its noise scale" in str(explain(model))
 
 
-def test_scales_of_rows_are_no_units_of_weights():
+@pytest.mark.parametrize("scaled", [pt.mul, pt.true_div])
+def test_scales_of_rows_are_no_units_of_weights(scaled):
     """Also where there are as many rows as weights."""
 
     def make():
         g, w = gates_and_weights()
         rows = pm.LogNormal("rows", shape=D)
-        pm.Normal("y", pt.dot(X[:D], g * w) * rows, 1.0, observed=Y[:D])
+        pm.Normal("y", scaled(pt.dot(X[:D], g * w), rows), 1.0, observed=Y[:D])
 
     _, (found, _), _ = recognised(make)
     assert not found.units
@@ -663,6 +664,15 @@ def test_gates_that_are_closed_near_the_start_only():
         (g, w), b = gates_and_weights(), pm.Laplace("b", -1.0, 1.0)
         leak = pm.math.sigmoid(100 * b)
         pm.Normal("y", X @ ((g + (1 - g) * leak) * w), 1.0, observed=Y)
+    assert "gated Gaussian" not in str(explain(model))
+
+
+def test_shifts_that_are_zero_at_the_start_are_shifts():
+    """An indicator that lets a shift in beside its weight is more than a gate."""
+    with pm.Model() as model:
+        (g, w), b = gates_and_weights(), pm.Laplace("b", 0.0, 1.0)
+        pm.Normal("y", X @ (g * (b + w)), 1.0, observed=Y)
+    assert model.initial_point()["b"] == 0.0
     assert "gated Gaussian" not in str(explain(model))
 
 

@@ -112,6 +112,15 @@ def test_what_is_no_free_variable_is_named(name):
             ExactBinaryHMC([given], model=model)
 
 
+def test_a_variable_that_is_given_in_several_ways_is_one():
+    """By name, as itself and as its value."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.3, shape=2)
+    step = ExactBinaryHMC(["s", s, model.rvs_to_values[s]], model=model)
+    assert [v.name for v in step.vars] == ["s"]
+    assert step.layout[-1].stop == 2
+
+
 def test_empty_list():
     """An empty list of variables is refused."""
     with pytest.raises(ValueError, match=r"vars is empty|No free random variables"):

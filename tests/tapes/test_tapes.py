@@ -131,6 +131,29 @@ def test_after_a_change_only_what_it_reaches_runs():
     assert 0 < np.count_nonzero(lines & 1) < lines.size
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_every_tape_is_compared_at_two_points(dtype, monkeypatch):
+    """Variables in single precision are moved in single precision."""
+    compared, interpret = [], tapes._interpret
+
+    def count(outputs, point):
+        compared.append(interpret(outputs, point))
+        return compared[-1]
+
+    monkeypatch.setattr(tapes, "_interpret", count)
+    x = pt.vector("x", dtype=dtype)
+    Tape([pt.exp(x)], {"x": np.array([0.5, 1.0], dtype)})
+    assert len(compared) == 2
+    assert not np.array_equal(*compared)
+
+
+def test_inputs_without_entries():
+    """There is nothing to read from them."""
+    x, y = pt.vector("x"), pt.vector("y")
+    tape = Tape([pt.exp(pt.concatenate([x, y]))], {"x": np.zeros(0), "y": np.ones(2)})
+    np.testing.assert_allclose(tape({"x": np.zeros(0), "y": np.zeros(2)})[0], [1.0, 1.0])
+
+
 def test_values_that_the_model_forbids_have_no_density():
     """Where PyMC would raise an error about a parameter, the tape says −∞."""
     with pm.Model() as model:
