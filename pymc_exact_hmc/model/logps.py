@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 from pymc.model import Model
 from pytensor.graph.basic import Variable
 
+from pymc_exact_hmc.model.shorthands import write_out
+
 Tensor: TypeAlias = Variable[Any, Any]
 _KNOWN: ContextVar[dict[tuple[int, bool], dict[Tensor, Tensor]] | None] = ContextVar(
     "log-densities", default=None
@@ -37,11 +39,11 @@ def factor_logps(model: Model, variables: Sequence[Tensor], *, jacobian: bool) -
     """
     known = _KNOWN.get()
     if known is None:
-        return list(model.logp(vars=list(variables), jacobian=jacobian, sum=False))
+        return write_out(model.logp(vars=list(variables), jacobian=jacobian, sum=False))
     key = id(model), jacobian
     if key not in known:
         every = all_factors(model)
-        logps = model.logp(vars=every, jacobian=jacobian, sum=False)
+        logps = write_out(model.logp(vars=every, jacobian=jacobian, sum=False))
         known[key] = dict(zip(every, logps, strict=True))
     return [known[key][variable] for variable in variables]
 

@@ -11,6 +11,8 @@ from pytensor.graph.basic import Variable
 from pytensor.graph.replace import clone_replace
 from pytensor.graph.traversal import ancestors
 
+from pymc_exact_hmc.model.shorthands import write_out
+
 Tensor: TypeAlias = Variable[Any, Any]
 
 
@@ -83,4 +85,4 @@ def on_natural_weights(
     others = [rv for rv in model.basic_RVs if rv in used and rv not in natural]
     values = model.replace_rvs_by_values(others)
     replacements = natural | dict(zip(others, values, strict=True))
-    return list(clone_replace(expressions, replacements))
+    return write_out(clone_replace(expressions, replacements))

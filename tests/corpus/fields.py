@@ -846,7 +846,7 @@ def concatenated_blocks():
     return model
 
 
-@add("binary: G")
+@add("sheared: G, W")
 def einsum_three_way():
     rng = np.random.default_rng(164)
     T = rng.normal(size=(5, 2, 2))

@@ -16,7 +16,7 @@ add = keeper(MODELS)
 # Spellings of gates.
 
 
-@add("binary: g")
+@add("sheared: g, w, s_log__")
 def einsum_three_operands():
     """pt.einsum contracts data, gate and weight at once."""
     X, y = xy(1)
@@ -28,7 +28,7 @@ def einsum_three_operands():
     return m
 
 
-@add("binary: g")
+@add("sheared: g, w")
 def tensordot_diag_gate():
     """tensordot with a diagonal gate matrix.
 

@@ -199,6 +199,10 @@ def spellings():
         "set_subtensor twice",
         lambda g, w: X @ pt.zeros(D)[:2].set((g * w)[:2])[2:].set((g * w)[2:]),
     )
+    yield "einsum", lambda g, w: pt.einsum("ij,j->i", X, g * w)
+    yield "einsum of three", lambda g, w: pt.einsum("ij,j,j->i", pm.Data("X", X), 1.0 * g, w)
+    yield "einsum of einsum", lambda g, w: pt.einsum("ij,j->i", X, pt.einsum("j,j->j", 1.0 * g, w))
+    yield "diagonal", lambda g, w: pt.tensordot(X, pt.diag(1.0 * g), axes=1) @ w
     yield "column vector", lambda g, w: (X @ (g * w)[:, None])[:, 0]
     yield "data", lambda g, w: pm.Data("X", X) @ (g * w)
     yield "scaled twice", lambda g, w: 2.0 * (0.5 * X) @ (g * w)

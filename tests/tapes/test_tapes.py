@@ -93,7 +93,10 @@ def test_indices_shapes_and_reductions():
 
 @pytest.mark.parametrize("operation", [*OPERATIONS, *CHAINS], ids=lambda x: x.__name__)
 def test_every_operation_is_its_own(operation):
-    """Each has the instruction of the same meaning: at numbers of both signs, and at equal ones."""
+    """Each has the instruction of the same meaning.
+
+    At numbers of both signs, at equal ones, and where digits are easily lost.
+    """
     known = [*vars(scalar).values(), *vars(scalar_math).values()]
     op = Elemwise(next(x for x in known if type(x) is operation))
     x, y = pt.dvector("x"), pt.dvector("y")
@@ -101,7 +104,8 @@ def test_every_operation_is_its_own(operation):
     if operation is scalar.Switch:
         inputs = [x > 0.5, x, y]
     result = op(*inputs[: op.scalar_op.nin if op.scalar_op.nin > 0 else 2]).astype("float64")
-    first, second = np.array([0.3, 0.7, 0.7, 2.0, 0.2]), np.array([0.7, 0.3, 0.7, 2.0, 0.1])
+    first = np.array([0.3, 0.7, 0.7, 2.0, 0.2, 1e-17, 40.0])
+    second = np.array([0.7, 0.3, 0.7, 2.0, 0.1, 0.4, 0.5])
     for sign in (1.0, -1.0):
         point = {"x": sign * first, "y": second}
         tape = Tape([result], point)
