@@ -91,6 +91,13 @@ def test_probability_at_its_bound(prior, pull, words):
         assert word in text
 
 
+def test_probabilities_are_read_on_their_own_scale():
+    """Halfway between its bounds on the scale of an interval; as it is without a transform."""
+    middle = {"p": np.array(0.0)}
+    assert InclusionProbability("p", "p", True, 0.3, 0.9, "s", 2).read(middle) == pytest.approx(0.6)
+    assert InclusionProbability("p", "p", False, 0.3, 0.9, "s", 2).read(middle) == 0.0
+
+
 def test_bounds_by_hand():
     """Natural bounds count indicators, bounds of the user count tenths of the range."""
     natural = InclusionProbability("p", "p", False, 0.0, 1.0, "s", 10)
