@@ -18,7 +18,7 @@ from pytensor.scalar import basic as scalar
 from pytensor.scalar import math as special
 from pytensor.tensor.basic import AllocDiag
 from pytensor.tensor.blockwise import Blockwise
-from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.math import Dot, Prod, Sum
 from pytensor.tensor.shape import Shape, Shape_i

@@ -16,8 +16,8 @@ from pytensor.graph.basic import Variable
 from pymc_exact_hmc.compilation import bind
 from pymc_exact_hmc.model.analysis import INTERPRETED
 from pymc_exact_hmc.model.forms import other_inputs
-from pymc_exact_hmc.model.tape_operations import UntranslatableError
 from pymc_exact_hmc.model.points import jittered
+from pymc_exact_hmc.model.tape_operations import UntranslatableError
 from pymc_exact_hmc.model.tape_writer import Places, Point, TapeWriter
 from pymc_exact_hmc.tapes.program import ALL, SIZE, Program, add_differences, run
 

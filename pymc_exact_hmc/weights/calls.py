@@ -43,7 +43,7 @@ def make_call(call: Call, s: npt.NDArray[Any], w: npt.NDArray[np.float64], strea
     random numbers, in twice as many, and what was undone is not counted. A flight that does not
     end keeps the old state.
     """
-    moved = (s, w)
+    moved: tuple[npt.NDArray[Any], ...] = (s, w)
     if call.active.P.size < call.block.gate.size:
         # Seats can run out; where they cannot, copying the counters is a tenth of a call.
         moved += (*call.tally, *call.attempts)
