@@ -11,6 +11,7 @@ from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
+from pymc_exact_hmc.model.likelihood_rows import LikelihoodRows
 from pymc_exact_hmc.model.noise import classify, keeps_proportions
 from pymc_exact_hmc.model.switched import recognise_switched
 from pymc_exact_hmc.model.verify_likelihoods import verify_likelihoods
@@ -374,7 +375,7 @@ def test_a_scale_that_is_another_parameter_too_is_left():
     assert "b (it enters y not only as its noise scale" in str(explain(model))
 
 
-@pytest.mark.parametrize("scaled", [pt.mul, pt.true_div])
+@pytest.mark.parametrize("scaled", [pt.mul, pt.true_div], ids=["times", "over"])
 def test_scales_of_rows_are_no_units_of_weights(scaled):
     """Also where there are as many rows as weights."""
 
@@ -655,6 +656,19 @@ def test_a_covariance_that_keeps_its_shape_near_the_start_only():
         pm.MvNormal("y", X @ (g * w), cov, observed=Y)
 
     (model, layout, point), (found, _), _ = recognised(make)
+    assert not WeightCoefficients(model, found, layout, point).rows[0].proportional
+
+
+def test_a_covariance_that_exists_at_the_start_only_has_no_shape(monkeypatch):
+    """Nothing can be said of one number from one setting."""
+
+    def make():
+        (g, w), s = gates_and_weights(), pm.HalfNormal("s")
+        pm.MvNormal("y", X @ (g * w), s**2 * np.eye(N), observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    assert WeightCoefficients(model, found, layout, point).rows[0].proportional
+    monkeypatch.setattr(LikelihoodRows, "_scales_elsewhere", lambda self, point, seed: [])
     assert not WeightCoefficients(model, found, layout, point).rows[0].proportional
 
 
