@@ -10,7 +10,7 @@ from scipy import stats
 from support.significance import assert_holds, stationarity_pvalue
 
 from pymc_exact_hmc.augmentations import AUGMENTATIONS, Gaussian
-from pymc_exact_hmc.options import Options, make_motion
+from pymc_exact_hmc.options import Options, make_motion, parse_trajectories
 from pymc_exact_hmc.travel_time import DEFAULT_HITS_PER_WALL, TravelTime, parse_travel_time
 
 
@@ -61,6 +61,14 @@ def test_bad_times_get_a_sentence(value, words):
 def test_whole_turns_are_for_the_gaussian_only(augmentation):
     """π means nothing to the augmentations whose period depends on the energy."""
     assert parse_travel_time(math.pi, AUGMENTATIONS[augmentation]) == (math.pi, math.pi)
+
+
+@pytest.mark.parametrize(("d", "number"), [(1, 10), (500, 2), (5000, 1)])
+def test_number_of_trajectories(d, number):
+    """As many as are cheap beside PyMC's own work, one at the least."""
+    assert parse_trajectories(None, d, single=False) == number
+    assert parse_trajectories(None, d, single=True) == 1
+    assert parse_trajectories(np.int64(3), d, single=False) == 3
 
 
 def test_number_of_hits():

@@ -257,6 +257,17 @@ def test_constraints_on_weights_that_share_an_indicator():
     assert "w (it enters constraints, and weights share an indicator" in str(explain(model))
 
 
+def test_an_exponential_weight_that_is_always_on_bounds_gated_ones():
+    """It has no gate that could take the precision of the data from it."""
+    X = np.random.default_rng(3).normal(size=(8, 3))
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=3), pm.Normal("w", shape=3)
+        b = pm.Exponential("b", 1.0)
+        pm.Normal("y", b + X @ (gamma * w), 1.0, observed=X[:, 0])
+        pm.Potential("c", pt.switch(pt.all(w <= b), 0, -INF))
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} >= {"gamma", "w", "b_log__"}
+
+
 def test_constraints_on_raw_weights_need_a_gaussian_slab():
     """Weights that are off are cut as well, and fly, which takes a precision of their own.
 

@@ -102,6 +102,10 @@ def test_empty_regions_are_named():
     region = make_region([[1.0], [-1.0]], [-1.0, 0.0])
     with pytest.raises(EmptyRegionError, match="linear conditions of low, high together"):
         feasible_start(region, law(1), np.zeros(1), ["low", "high"])
+    # A point, or an edge, has no inside.
+    region = make_region([[1.0], [-1.0]], [-1.0, 1.0])
+    with pytest.raises(EmptyRegionError, match="linear conditions of low, high together"):
+        feasible_start(region, round_law(1), np.zeros(1), ["low", "high"])
     region = make_region(np.zeros((1, 2)), [-1.0], -np.eye(2)[None])
     with pytest.raises(EmptyRegionError, match="no start that satisfies ball was found"):
         feasible_start(region, law(2), np.zeros(2), ["ball"])

@@ -51,24 +51,27 @@ def test_a_state_is_a_copy():
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_weights_come_back(name):
-    """Reading what was written gives the weights, and what was written is PyMC's transform."""
+    """Reading what was written gives the weights, and what was written is PyMC's transform.
+
+    In the order of rows.
+    """
     rng, (low, high) = np.random.default_rng(3), BOUNDS[name]
-    lower, upper = np.full(5, low), np.full(5, high)
+    lower, upper = np.full(6, low), np.full(6, high)
     middle = 0.0 if not np.isfinite([low, high]).all() else 0.5 * (low + high)
     middle = low + 1.0 if np.isfinite(low) and not np.isfinite(high) else middle
     middle = high - 1.0 if np.isfinite(high) and not np.isfinite(low) else middle
-    w = middle + 0.4 * rng.uniform(-1, 1, 5)
-    placed = [PlacedWeight("v", "v", (5,), 0, 5, name.split()[0])]
-    point = {"v": np.zeros(5)}
+    w = middle + 0.4 * rng.uniform(-1, 1, 6)
+    placed = [PlacedWeight("v", "v", (2, 3), 0, 6, name.split()[0])]
+    point = {"v": np.zeros((2, 3))}
     write_weights(point, w, placed, lower, upper)
     np.testing.assert_allclose(read_weights(point, placed, lower, upper), w, rtol=1e-12)
     bounds = [None if np.isinf(b) else b for b in (low, high)]
     truth = {
-        "none": w,
-        "log": np.log(np.abs(w)),
+        "none": w.reshape(2, 3),
+        "log": np.log(np.abs(w)).reshape(2, 3),
     }.get(name)
     if truth is None:
-        truth = pm.distributions.transforms.Interval(*bounds).forward(w).eval()
+        truth = pm.distributions.transforms.Interval(*bounds).forward(w.reshape(2, 3)).eval()
     np.testing.assert_allclose(point["v"], truth, rtol=1e-12)
 
 

@@ -16,6 +16,7 @@ from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.probabilities import inclusion_probabilities
 from pymc_exact_hmc.model.recognise import recognise
+from pymc_exact_hmc.weights.block import R
 
 Y = np.random.default_rng(81).normal(size=6)
 W = np.random.default_rng(82).normal(size=(6, 6))
@@ -222,6 +223,16 @@ def test_probabilities_are_known_however_they_are_repeated(repeated):
         pm.Bernoulli("s", repeated(pm.Beta("a", 1, 1)), shape=3)
     layout = lay_out(select_variables(model, None)[0], model.initial_point())
     assert [x.name for x in inclusion_probabilities(model, layout)] == ["a"]
+
+
+def test_data_in_the_mean_of_other_data():
+    """They are read, not drawn."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=6), pm.Normal("w", shape=6)
+        y = pm.Normal("y", 0.0, 1.0, observed=Y)
+        pm.Normal("z", 0.5 * y + W @ (gamma * w), 1.0, observed=2.0 * Y)
+    gaussian = ExactBinaryHMC(model=model)._move.gaussian
+    np.testing.assert_allclose(gaussian.block.coefficients[R], 1.5 * W.T @ Y)
 
 
 def test_probabilities_know_their_indicators():

@@ -389,6 +389,20 @@ def test_scales_of_rows_are_no_units_of_weights(scaled):
     assert found.predictors[0].random
 
 
+def test_scales_of_columns_of_a_transpose_are_no_units_of_weights():
+    """A square matrix of weights has the same shape when it is turned."""
+    data = RNG.normal(size=(N, D, D))
+
+    def make():
+        g, w = gates_and_weights(shape=(D, D))
+        turned = (g * w).T * pm.LogNormal("columns", shape=D)
+        pm.Normal("y", (data * turned).sum(axis=(1, 2)), 1.0, observed=Y)
+
+    _, (found, _), _ = recognised(make)
+    assert not found.units
+    assert found.predictors[0].random
+
+
 def correlated_rows_and_latents():
     """Latents of the second likelihood change precisions, those of the last do not."""
     (g, w), u = gates_and_weights(), pm.StudentT("u", 3)

@@ -91,13 +91,6 @@ def test_probability_at_its_bound(prior, pull, words):
         assert word in text
 
 
-def test_probabilities_are_read_on_their_own_scale():
-    """Halfway between its bounds on the scale of an interval; as it is without a transform."""
-    middle = {"p": np.array(0.0)}
-    assert InclusionProbability("p", "p", True, 0.3, 0.9, "s", 2).read(middle) == pytest.approx(0.6)
-    assert InclusionProbability("p", "p", False, 0.3, 0.9, "s", 2).read(middle) == 0.0
-
-
 def test_bounds_by_hand():
     """Natural bounds count indicators, bounds of the user count tenths of the range."""
     natural = InclusionProbability("p", "p", False, 0.0, 1.0, "s", 10)
@@ -125,9 +118,20 @@ def test_correlated_pairs_by_hand():
     np.testing.assert_allclose(sorted(r for *_, r in pairs), [-1, 1])
 
 
-def test_energy_errors_are_said_once():
-    """An energy error above 1e-6 is a warning, the first time only."""
-    watch, s, tally, move = watch_of(3, energy_error=2e-6)
+def test_of_many_indicators_the_most_balanced_are_compared():
+    """Two that are opposites are found among hundreds that hardly ever change."""
+    x = np.zeros((100, 330), np.int8)
+    x[0] = 1
+    x[::2, 5], x[1::2, 320] = 1, 1
+    x[0, 320] = 0
+    pairs = correlated_pairs(x)
+    assert [(i, j) for i, j, _ in pairs] == [(5, 320)]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_energy_errors_are_said_once(sign):
+    """An energy error beyond ±1e-6 is a warning, the first time only."""
+    watch, s, tally, move = watch_of(3, energy_error=sign * 2e-6)
     tally.crossings[0] = 1
     found = [watch(s, {}, tally, move, tuning=True) for _ in range(5)]
     assert found[1:] == [None] * 4
