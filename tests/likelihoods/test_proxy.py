@@ -226,13 +226,15 @@ def test_new_slabs_are_noticed_by_the_proxy():
     for k in range(40):
         ends = []
         for forgetful, (step, s, w) in enumerate(pair):
-            step._move.gaussian.block.coefficients[LAMBDA] = 1.0 + 0.5 * (k % 3)
+            precision = 1.0 + 0.5 * (k % 3)
+            step._move.gaussian.block.coefficients[LAMBDA] = precision
             if forgetful:
                 expire(step._move.proxy._active)
             # Caches are of the state at which a chain stays.
             for _ in range(2):
                 step._move.proxy(s, w, np.random.default_rng(k))
             ends.append((s.copy(), w.copy()))
+            np.testing.assert_array_equal(step._move.proxy._block.coefficients[LAMBDA], precision)
         np.testing.assert_array_equal(ends[0][0], ends[1][0])
         np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=1e-7, atol=1e-9)
 

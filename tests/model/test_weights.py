@@ -59,6 +59,14 @@ def repeated_measurements():
     return range(D), np.repeat(X, 2, axis=0), both.ravel(), 1.0
 
 
+def one_scale_for_each_row():
+    """A column of scales, which stands for all measurements of its row."""
+    g, w = gates_and_weights()
+    both = np.stack([Y, U[:N]], axis=1)
+    pm.Normal("y", (X @ (g * w))[:, None], KNOWN[:, None], observed=both)
+    return range(D), np.repeat(X, 2, axis=0), both.ravel(), np.repeat(KNOWN, 2)
+
+
 def more_weights_than_data():
     """The design is read by rows."""
     g, w = gates_and_weights(WIDE.shape[1])
@@ -87,6 +95,7 @@ READ = {
     "weights of their own": weights_of_their_own,
     "several responses": several_responses,
     "repeated measurements": repeated_measurements,
+    "one scale for each row": one_scale_for_each_row,
     "more weights than data": more_weights_than_data,
     "one covariance": correlated_responses(COVARIANCES[0]),
     "covariance of each row": correlated_responses(COVARIANCES),

@@ -293,3 +293,20 @@ def test_gaussian_and_walls_that_change_together():
         move._update(model.initial_point() | logs)
         np.testing.assert_allclose(move._law.A, (1 + sigma**-2) * np.eye(2))
         np.testing.assert_allclose(move._law.b, np.array([1.0, 2.0]) / sigma**2)
+
+
+@pytest.mark.parametrize("noise", [1.0, None])
+def test_caches_belong_to_the_scales_that_were_just_drawn(noise):
+    """Also where the slab moves alone."""
+    with pm.Model() as model:
+        gamma, tau = pm.Bernoulli("gamma", 0.5, shape=D), pm.HalfNormal("tau")
+        sigma = pm.HalfNormal("sigma") if noise is None else noise
+        pm.Normal("y", X @ (gamma * pm.Normal("w", 0, tau, shape=D)), sigma, observed=Y)
+    step, point = ExactBinaryHMC(model=model, rng=1), model.initial_point()
+    assert "tau_log__" in {v.name for v in step.vars}
+    block = step._move.gaussian.block
+    for _ in range(40):
+        point, _ = step.step(point)
+        fresh, kept = make_active(block), step._move._active
+        refresh_active(block, fresh, point["gamma"].astype(np.int8))
+        np.testing.assert_allclose([kept.D, kept.rho], [fresh.D, fresh.rho], rtol=1e-7, atol=1e-9)
