@@ -111,14 +111,17 @@ class _Search:
         assert self.weights is not None
         predictor = next(p for p in self.weights.predictors if p.name == likelihood.name)
         value = self.model.rvs_to_values[rv]
+        rows = next(x for x in self.gaussian.rows if x.name == likelihood.name)
+        # Such a covariance makes the rows independent at every call: it is in their mean as well.
+        if not rows.proportional and value in ancestors([predictor.scale]):
+            return f"the covariance of {likelihood.name} changes its shape with it"
         if value in ancestors([predictor.mean]):
             return f"it enters the mean of {likelihood.name}"
         if value in ancestors(list(predictor.parameters)):
             return f"it enters {likelihood.name} not only as its noise scale"
-        for noise in self.gaussian.noise:
-            rows = self.gaussian.rows[noise.likelihood]
-            if rows.name == likelihood.name and not (noise.regular and rows.proportional):
-                return f"the noise of {rows.name} changes from row to row, not as a whole"
+        noises = [x for x in self.gaussian.noise if self.gaussian.rows[x.likelihood] is rows]
+        if not all(noise.regular for noise in noises):
+            return f"the noise of {likelihood.name} changes from row to row, not as a whole"
         return None
 
     def _is_local(self, rv: Tensor, taken: set[Tensor]) -> bool:

@@ -152,6 +152,19 @@ def test_products_of_vectors_are_a_product_for_each_entry():
     assert [violated(region, p.ravel()) < 0 for p in points] == right.tolist()
 
 
+def test_a_factor_of_all_entries_counts_in_each():
+    """A number times vectors is a product for each entry, with the sign of the number."""
+    with pm.Model():
+        a, w = pm.Normal("a"), pm.Normal("w", 0, 1, shape=(2, 3))
+        pm.Potential("signs", pt.switch(pt.all(a * w[0] * w[1] >= 0), 0, -INF))
+        step = ExactBinaryHMC()
+    region = step._move.gaussian.walls.region
+    points = np.random.default_rng(2).normal(size=(300, 7))
+    right = (points[:, :1] * points[:, 1:4] * points[:, 4:] >= 0).all(axis=1)
+    assert [violated(region, p) < 0 for p in points] == right.tolist()
+    assert right.any()
+
+
 def test_conditions_on_raw_and_on_gated_weights_in_one_potential():
     """Each is what it is by itself."""
     model = gated(lambda g, w: pt.switch(((g * w).sum() <= 1) & (w[0] <= 2), 0, -INF))

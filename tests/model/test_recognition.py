@@ -7,7 +7,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
-from support.models import binary_block, forms_of
+from support.models import binary_block, forms_of, worst_error
 
 from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
@@ -62,6 +62,16 @@ def test_pairs_are_quadratic(spelling):
         s = pm.Bernoulli("s", 0.5, shape=6)
         pm.Potential("pairs", pm.HalfNormal("beta") * PAIRS[spelling](s))
     assert forms_of(model, "pairs") == {"quadratic"}
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sums_along_one_axis_couple_what_they_add_up(axis):
+    """A matrix of indicators: rows, or columns, that should have two members each."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=(3, 4))
+        pm.Potential("two", -((s.sum(axis=axis) - 2) ** 2))
+    assert forms_of(model, "two") == {"quadratic"}
+    assert worst_error(model) < 1e-9
 
 
 DECIDED_ELSEWHERE = {

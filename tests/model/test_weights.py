@@ -680,6 +680,7 @@ def test_a_covariance_that_keeps_its_shape_near_the_start_only():
 
     (model, layout, point), (found, _), _ = recognised(make)
     assert not WeightCoefficients(model, found, layout, point).rows[0].proportional
+    assert "ls (the covariance of y changes its shape with it)" in str(explain(model))
 
 
 def test_a_covariance_that_exists_at_the_start_only_has_no_shape(monkeypatch):
