@@ -132,6 +132,7 @@ REFUSED = {
     "complementary log-log": lambda eta: 1 - pt.exp(-pt.exp(eta)),
     "clipped": lambda eta: pt.clip(pm.math.sigmoid(eta), 1e-6, 1 - 1e-6),
     "hardly clipped": lambda eta: pt.clip(pm.math.sigmoid(eta), 1e-10, 1 - 1e-10),
+    "at most nearly one": lambda eta: pt.minimum(pm.math.sigmoid(eta), 1 - 1e-7),
     "clipped predictor": lambda eta: pm.math.sigmoid(pt.clip(eta, -20, 20)),
     "guessing": lambda eta: 0.05 + 0.9 * pm.math.sigmoid(eta),
     "nonlinear": lambda eta: pm.math.sigmoid(eta + 0.1 * eta**2),

@@ -406,3 +406,17 @@ def test_rewrites_that_are_wrong_are_no_fault_of_the_recogniser():
     point, _ = step.step(model.initial_point())
     for _ in range(7):
         point, _ = step.step(point | {"w": np.array([2.0, 0.5, -1.0])})
+
+
+def test_untransformed_weights_stay_within_their_bounds():
+    """What is compared beside a draw is within the support: a weight near 0 does not step over."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.4, shape=3)
+        w = pm.HalfNormal("w", 1.0, shape=3, default_transform=None)
+        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+    step = ExactBinaryHMC(model=model)
+    point = model.initial_point() | {"w": np.full(3, 1e-3)}
+    for seed in range(5):
+        for state in step._audit._near(point, np.random.default_rng(seed)):
+            assert (state["w"] > 0).all()
+            assert (state["w"] != point["w"]).all()

@@ -201,6 +201,18 @@ def test_undefined_states_bounce_with_a_warning(augmentation):
     assert warned == 1
 
 
+def test_what_the_prior_forbids_need_not_be_defined():
+    """A potential that is not a number where an indicator with p = 0 is on bothers nobody."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", np.append(np.full(9, 0.95), 0.0))
+        pm.Potential("root", pm.math.log(9.5 - s.sum()))
+    step, point = ExactBinaryHMC(model=model), model.initial_point()
+    for _ in range(50):
+        point, (stats,) = step.step(point)
+        assert stats["warning"] is None
+        assert step._move.tally.undefined[0] == 0
+
+
 def test_only_the_variables_given_are_taken():
     """With vars, other binaries are left to other steps and may change between calls."""
     model = ising()

@@ -317,6 +317,25 @@ def test_collapsed_densities_follow_another_variable():
     assert densities[0] != densities[1]
 
 
+def test_a_matrix_of_weights_is_drawn_by_rows():
+    """Without noise a draw is the mean: A w = b in the order of joint_terms."""
+    rng = np.random.default_rng(3)
+    with pm.Model() as model:
+        rows, columns = pm.Bernoulli("rows", 0.5, shape=2), pm.Bernoulli("columns", 0.5, shape=3)
+        w = pm.Normal("w", rng.normal(size=(2, 3)), 1.0, shape=(2, 3))
+        pm.Normal("y", rows[:, None] * columns * w, 1.0, observed=rng.normal(size=(2, 3)))
+    gaussian = ExactBinaryHMC(model=model, kernel="general")._move.gaussian
+    point, s = model.initial_point(), np.ones(5, np.int8)
+
+    class Silent:
+        def standard_normal(self, n):
+            return np.zeros(n)
+
+    drawn = gaussian.draw(s, point, Silent())["w"]
+    _, b, A = gaussian._coefficients(s, point)
+    np.testing.assert_allclose(A @ drawn.ravel(), b, rtol=1e-9, atol=1e-12)
+
+
 def test_a_quadratic_that_is_not_a_number_is_refused(monkeypatch):
     """NaN is larger than no number, and not right for that."""
     with pm.Model():
