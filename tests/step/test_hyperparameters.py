@@ -603,3 +603,14 @@ def test_scales_that_cannot_be_negative_are_not_asked():
         y = pm.Normal("y", X @ (gamma * w), tau=precision, observed=Y)
     values = {model.rvs_to_values[tau], model.rvs_to_values[precision]}
     assert parameter_conditions(model, [w, y], values, set()) == []
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_units_of_weights_in_log_odds_are_taken(link):
+    """Conditions of the likelihood on its probability are not those of a scale alone."""
+    with pm.Model() as model:
+        gamma, tau = pm.Bernoulli("gamma", 0.4, shape=D), pm.HalfNormal("tau")
+        eta = X @ (gamma * tau * pm.Normal("w", shape=D))
+        link = {"logit": pm.math.sigmoid, "probit": pm.math.invprobit}[link]
+        pm.Bernoulli("y", link(eta), observed=(Y > 0).astype(int))
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"gamma", "w", "tau_log__"}
