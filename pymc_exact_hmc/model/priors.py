@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
+import pytensor.tensor as pt
 from pymc.distributions.continuous import FlatRV, HalfFlatRV, TruncatedNormalRV
 from pymc.logprob.transforms import IntervalTransform, LogTransform
 from pymc.model import Model
@@ -34,9 +35,13 @@ def why_not_weight(model: Model, rv: Tensor, point: Point) -> str | None:
     if transform is not None and not isinstance(transform, LogTransform | IntervalTransform):
         return f"its transform {type(transform).__name__} is not a bound on each entry"
     if transform is not None and not has_own_transform(op, transform):
-        # Such a transform cuts the prior, at bounds that are not those of the distribution.
-        return f"its transform {type(transform).__name__} is not that of its prior"
+        return _foreign(transform)
     return why_not_bounded(model, rv, point)
+
+
+def _foreign(transform: Any) -> str:
+    """Say that a transform cuts the prior, at bounds that are not those of the distribution."""
+    return f"its transform {type(transform).__name__} is not that of its prior"
 
 
 def why_not_bounded(model: Model, rv: Tensor, point: Point) -> str | None:
@@ -49,9 +54,29 @@ def why_not_bounded(model: Model, rv: Tensor, point: Point) -> str | None:
     bounds = rv.owner.op.dist_params(rv.owner)[2:]
     if not all(is_smooth(bound, variables_in(model, [bound])) for bound in bounds):
         return "its bounds depend on a discrete variable, or through a switch or a cut"
-    if model.rvs_to_transforms.get(rv) is not None and not _has_digits(model, rv, point):
+    transform = model.rvs_to_transforms.get(rv)
+    if transform is None:
+        return None
+    if not _has_own_bounds(model, rv, transform, point):
+        return _foreign(transform)
+    if not _has_digits(model, rv, point):
         return "its bounds are so far away that its transform cannot tell its values apart"
     return None
+
+
+def _has_own_bounds(model: Model, rv: Tensor, transform: Any, point: Point) -> bool:
+    """Return whether an interval transform has the bounds of the prior, at the start."""
+    ends, bounds = transform.args_fn(*rv.owner.inputs), rv.owner.op.dist_params(rv.owner)[2:]
+    infinite = (-np.inf, np.inf)
+    pairs = [
+        model.replace_rvs_by_values([pt.as_tensor(limit if end is None else end), bound])
+        for end, bound, limit in zip(ends, bounds, infinite, strict=True)
+    ]
+    try:
+        found = evaluate_nodes([], point, also=[x for pair in pairs for x in pair])
+    except UnfollowableError:
+        return True  # there are other sentences for a start that cannot be evaluated
+    return all(np.all(np.equal(found[end], found[bound])) for end, bound in pairs)
 
 
 def _has_digits(model: Model, rv: Tensor, point: Point) -> bool:

@@ -314,7 +314,7 @@ def test_start_is_found_where_the_default_is_outside():
             assert np.isfinite(model.compile_logp()(end))
 
 
-def test_a_start_that_is_searched_for_is_one_that_the_model_allows():
+def test_a_start_that_is_searched_for_is_one_that_the_model_allows(monkeypatch):
     """At least one weight, at most two: neither all indicators off nor all on will do."""
     with pm.Model() as model:
         gamma = pm.Bernoulli("gamma", 0.02, shape=3)
@@ -322,12 +322,12 @@ def test_a_start_that_is_searched_for_is_one_that_the_model_allows():
         pm.Potential("few", pt.switch(gamma.sum() <= 2, 0, -INF))
         pm.Potential("much", pt.switch((gamma * w).sum() >= 0.9, 0, -INF))
         pm.Normal("y", (gamma * w).sum(), 1.0, observed=1.0)
-    step = ExactBinaryHMC(model=model)
-    for seed in range(5):
-        step.set_rng(np.random.default_rng(seed))
-        _, [stats] = step.step(model.initial_point())
-        assert step._move.tally.undefined[0] == 0
-        assert stats["warning"] is None
+    move, s = ExactBinaryHMC(model=model)._move, np.zeros(3, np.int8)
+    monkeypatch.setattr(move, "_kernel", lambda *_: None)  # the start itself is looked at
+    moved = move(model.initial_point(), s, np.random.default_rng(SEED), check=False)
+    start = model.initial_point() | moved | {"gamma": s.astype("int64")}
+    assert 0 < s.sum() < 3
+    assert np.isfinite(model.compile_logp(mode="FAST_COMPILE")(start))
 
 
 def test_infeasible_starts_and_empty_regions_are_errors():
@@ -500,6 +500,27 @@ def test_transforms_that_cut_a_prior_are_not_taken_for_none():
         )
         pm.Normal("y", X @ (gamma * w), SIGMA, observed=Y)
     assert "its transform LogTransform is not that of its prior" in str(explain(model))
+
+
+@pytest.mark.parametrize("ends", [(0.5, 4.0), (-1.0, 6.0), (0.0, None), (None, 5.0)])
+@pytest.mark.parametrize("gated", [True, False])
+def test_intervals_that_are_not_those_of_the_prior(ends, gated):
+    """They cut it, or reach beyond it; the same interval is that of the prior."""
+    interval = pm.distributions.transforms.Interval
+    for transform, taken in ((interval(*ends), False), (interval(0.0, 5.0), True)):
+        with pm.Model() as model:
+            w = pm.TruncatedNormal(
+                "w", 0, 1, lower=0, upper=5, shape=D, default_transform=transform, initval=[1] * D
+            )
+            gamma = pm.Bernoulli("gamma", 0.5, shape=D) if gated else 1.0
+            pm.Normal("y", X @ (gamma * w), SIGMA, observed=Y)
+        if taken:
+            assert "w_interval__" in {v.name for v in ExactBinaryHMC(model=model).vars}
+        elif gated:
+            assert "w (its transform Interval is not that of its prior)" in str(explain(model))
+        else:
+            with pytest.raises(ValueError, match="its transform Interval is not that of its prior"):
+                ExactBinaryHMC(model=model)
 
 
 def test_positive_orthant_by_its_probabilities():
