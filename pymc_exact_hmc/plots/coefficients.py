@@ -37,6 +37,8 @@ def plot_coefficients(
     p = table["inclusion"].to_numpy()
     mean, low, high = (table[f"{x}_in"].to_numpy() for x in ("mean", "hdi_low", "hdi_high"))
     seen = np.flatnonzero(np.isfinite(mean))
+    if not seen.size:
+        raise ValueError("No coefficient was included in any draw: there is nothing to plot.")
     places = seen[by_probability(p[seen], top)]
     places = places if sort else np.sort(places)
     labels = [_text(label) for label in table.index]

@@ -21,6 +21,8 @@ def plot_coinclusion(idata: Any, gamma: str | None = None, *, top: int = 30, ax:
     together. Shown are the ``top`` indicators that take part in the strongest correlations, in
     an order that puts related ones side by side; constant and rare ones are left out.
     """
+    if top < 2:
+        raise ValueError("top must be at least 2, for a pair.")
     indicators = read_indicators(idata, gamma)
     places, r = correlations(indicators.draws)
     if places.size < 2:

@@ -32,7 +32,7 @@ def plot_models(
     """
     indicators = read_indicators(idata, gamma)
     coefficients = read_coefficients(idata, indicators, weights)
-    if coefficients is not None and coefficients.gate.size != indicators.d:
+    if coefficients is not None and not _one_each(coefficients, indicators):
         coefficients = None
     visits = count_visits(indicators.draws)
     n = min(models, len(visits.share))
@@ -56,6 +56,11 @@ def plot_models(
     return ax
 
 
+def _one_each(coefficients: Coefficients, indicators: Indicators) -> bool:
+    """Return whether every indicator switches one coefficient."""
+    return np.array_equal(np.sort(coefficients.gate), np.arange(indicators.d))
+
+
 def _cells(
     indicators: Indicators, coefficients: Coefficients | None, visits: Visits, n: int, rows: Any
 ) -> Any:
@@ -64,7 +69,9 @@ def _cells(
         return np.where(on, INCLUDED, EMPTY)
     which = visits.which.ravel()
     shown = which < n
-    w = coefficients.draws[:, :, rows].reshape(which.size, -1)[shown]
+    # Coefficients may have their dims in another order than the indicators.
+    own = np.argsort(coefficients.gate)[rows]
+    w = coefficients.draws[:, :, own].reshape(which.size, -1)[shown]
     total = np.zeros((n, rows.size))
     np.add.at(total, which[shown], w)
     return np.where(on, np.where(total.T > 0, POSITIVE, NEGATIVE), EMPTY)

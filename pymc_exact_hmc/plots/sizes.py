@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from pymc.model import Model
 
 from pymc_exact_hmc.plots.style import BLUE, ORANGE, new_axes, tidy
-from pymc_exact_hmc.results.prior import PriorInclusion, as_prior
+from pymc_exact_hmc.results.prior import PriorInclusion, as_prior, prior_inclusion
 from pymc_exact_hmc.results.reading import read_indicators
 
 
@@ -20,8 +21,10 @@ def plot_sizes(
     the former two ``idata`` may be left out to see the prior alone.
     """
     if idata is None:
+        if isinstance(prior, Model):
+            prior = prior_inclusion(prior, gamma, random_seed=0)
         if not isinstance(prior, PriorInclusion):
-            raise ValueError("Without a trace, give prior=prior_inclusion(model).")
+            raise ValueError("Without a trace, give prior=model or prior=prior_inclusion(model).")
         total, share = prior.sizes.size - 1, None
     else:
         indicators = read_indicators(idata, gamma)

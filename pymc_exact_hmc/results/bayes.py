@@ -64,15 +64,13 @@ def _group_rows(
 
 def _rows(labels: list[str], p: Any, mcse: Any, before: Any, still: Any) -> pd.DataFrame:
     low, high = np.clip(p - ERRORS * mcse, 0, 1), np.clip(p + ERRORS * mcse, 0, 1)
+    # What the prior is certain of has no Bayes factor: 0/0 or ∞/∞.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = [odds(x) / odds(before) for x in (p, low, high)]
+    columns = [before, p, *ratios]
+    names = ["prior", "posterior", "bayes_factor", "low", "high"]
     table = pd.DataFrame(
-        {
-            "prior": before,
-            "posterior": p,
-            "bayes_factor": odds(p) / odds(before),
-            "low": odds(low) / odds(before),
-            "high": odds(high) / odds(before),
-        },
-        index=pd.Index(labels, name="hypothesis"),
+        dict(zip(names, columns, strict=True)), index=pd.Index(labels, name="hypothesis")
     )
     table.loc[still, ["bayes_factor", "low", "high"]] = np.nan
     table["note"] = np.where(still, NEVER_MOVED, "")

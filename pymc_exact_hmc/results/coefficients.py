@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -139,13 +140,21 @@ def _gates(variable: xr.DataArray, indicators: Indicators, groups: Any) -> npt.N
 
 
 def _as_groups(groups: Any, indicators: Indicators) -> npt.NDArray[np.int64]:
-    entries = np.asarray(groups, dtype=object).ravel()
     return np.array(
         [
             ALWAYS
             if isinstance(label, int | np.integer) and label == ALWAYS
             else indicators.position(label)
-            for label in entries.tolist()
+            for label in _entries(groups)
         ],
         dtype=np.int64,
     )
+
+
+def _entries(groups: Any) -> Iterator[Any]:
+    """Yield the entries of lists or arrays, nested or not; a tuple is one label of a matrix."""
+    for entry in groups.tolist() if isinstance(groups, np.ndarray) else groups:
+        if isinstance(entry, list | np.ndarray):
+            yield from _entries(entry)
+        else:
+            yield entry

@@ -114,7 +114,7 @@ def prior_inclusion(
         given = _at_quantiles(p, random[0], draws)
     else:
         given = np.asarray(pm.draw(p, draws=draws, random_seed=random_seed), float)
-    given = given.reshape(len(given), -1)
+    given = given.reshape(-1, int(np.prod(shape)))
     sizes = mean_size_distribution(given)
     index = model_labels(model, rv.name, shape)
     inclusion = pd.Series(given.mean(axis=0), index=index, name="prior inclusion")

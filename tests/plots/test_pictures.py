@@ -18,7 +18,11 @@ from pymc_exact_hmc import (
     prior_inclusion,
 )
 from pymc_exact_hmc.plots.coinclusion import correlations
+from pymc_exact_hmc.plots.models import EMPTY, NEGATIVE, POSITIVE, _cells
 from pymc_exact_hmc.plots.trajectory import example_trajectory
+from pymc_exact_hmc.results.coefficients import read_coefficients
+from pymc_exact_hmc.results.reading import read_indicators
+from pymc_exact_hmc.results.visits import count_visits
 
 ROWS = [plot_inclusion, plot_coefficients, plot_crossings]
 PICTURES = [*ROWS, plot_models, plot_coinclusion, plot_sizes]
@@ -147,6 +151,8 @@ def test_sizes_of_a_prior_alone():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["prior"]
     with pytest.raises(ValueError, match="prior_inclusion"):
         plot_sizes()
+    heights = [line.get_ydata() for line in plot_sizes(prior=model, gamma="gamma").lines]
+    np.testing.assert_allclose(heights[0], prior_inclusion(model).sizes)
 
 
 def test_refusals():
@@ -156,6 +162,33 @@ def test_refusals():
     still = SMALL.drop_vars("w").isel(predictor=[0])
     with pytest.raises(ValueError, match="nothing to correlate"):
         plot_coinclusion(still)
+    with pytest.raises(ValueError, match="top must be at least 2"):
+        plot_coinclusion(SMALL, top=1)
+    with pytest.raises(ValueError, match="No coefficient was included in any draw"):
+        plot_coefficients(SMALL.assign(gamma=0 * SMALL["gamma"]), weights="w")
+
+
+def test_signs_are_those_of_the_coefficients_own_indicator():
+    """Also where the dims of the coefficients are in another order."""
+    rng = np.random.default_rng(5)
+    gamma, w = rng.integers(0, 2, (1, 60, 2, 3)), np.abs(rng.normal(size=(1, 60, 2, 3)))
+    w[:, :, 0, 1] *= -1
+    sampled = ("chain", "draw")
+    trace = xr.Dataset(
+        {
+            "gamma": ((*sampled, "outcome", "predictor"), gamma),
+            "beta": ((*sampled, "predictor", "outcome"), np.swapaxes(gamma * w, 2, 3)),
+        }
+    )
+    indicators = read_indicators(trace)
+    coefficients, visits = read_coefficients(trace, indicators), count_visits(indicators.draws)
+    n = len(visits.share)
+    cells = _cells(indicators, coefficients, visits, n, np.arange(6))
+    on = visits.models[:n].T == 1
+    signs = np.array([1, -1, 1, 1, 1, 1])
+    np.testing.assert_array_equal(
+        cells, np.where(on, np.where(signs[:, None] > 0, POSITIVE, NEGATIVE), EMPTY)
+    )
 
 
 def test_trajectory_marks_every_event():

@@ -183,6 +183,23 @@ def test_groups_of_weights():
         assert row["mean"] == row["mean_in"] == W[:, :, 0].mean()
 
 
+@pytest.mark.parametrize("always_on", [False, True])
+def test_groups_of_a_matrix_of_indicators(always_on):
+    """A pair of labels is one label, in a list of two as well as in others."""
+    gamma = np.random.default_rng(6).integers(0, 2, (1, 40, 2, 2))
+    idata = trace(
+        gamma=(("chain", "draw", "region", "year"), gamma),
+        w=(("chain", "draw", "column"), np.ones((1, 40, 2))),
+        coords={"region": ["north", "south"], "year": [1, 2]},
+    )
+    groups = [("north", 2), -1 if always_on else ("south", 1)]
+    table = inclusion_summary(idata, weights="w", groups=groups)
+    share = 1.0 if always_on else gamma[:, :, 1, 0].mean()
+    np.testing.assert_allclose(table["inclusion"], [gamma[:, :, 0, 1].mean(), share])
+    nested = inclusion_summary(idata, weights="w", groups=[[groups[0]], [groups[1]]])
+    assert nested.equals(table)
+
+
 def test_weights_with_more_dims_than_indicators():
     """An indicator switches all weights of its row."""
     w = np.stack([W, 10 * W], axis=2)

@@ -4,10 +4,12 @@ import itertools
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
 from traces import DIMS, NAMES, trace
 
 from pymc_exact_hmc import model_summary, prior_inclusion
+from pymc_exact_hmc.results.bayes import bayes_factors
 from pymc_exact_hmc.results.intervals import with_zeros
 from pymc_exact_hmc.results.reading import read_indicators
 from pymc_exact_hmc.results.sizes import size_distribution
@@ -125,6 +127,21 @@ def test_prior_of_constants_is_exact():
     assert prior.expected_size == pytest.approx(0.6)
     assert prior.any_of([0, 2]) == pytest.approx(1 - 0.9 * 0.7)
     assert "0.1 to 0.3" in str(prior)
+
+
+def test_prior_of_what_is_certain():
+    """One draw of several parameters; and no Bayes factor where the prior leaves no doubt."""
+    with pm.Model() as model:
+        a, b = pm.Uniform("a"), pm.Uniform("b")
+        pm.Bernoulli("gamma", pt.stack([a, b, a * b]))
+    assert prior_inclusion(model, draws=1, random_seed=1).given.shape == (1, 3)
+    with pm.Model() as model:
+        pm.Bernoulli("gamma", [1.0, 0.5])
+    gamma = np.random.default_rng(9).integers(0, 2, (2, 50, 2))
+    gamma[:, :, 0] = 1
+    table = bayes_factors(read_indicators(trace(gamma=(DIMS, gamma))), model)
+    assert np.isnan(table["bayes_factor"].iloc[0])
+    assert np.isfinite(table["bayes_factor"].iloc[1])
 
 
 def test_uniform_probability_makes_all_sizes_alike():
