@@ -133,6 +133,33 @@ def test_correlations_by_hand():
     np.testing.assert_allclose(r, np.corrcoef(flat.T), atol=1e-6)
 
 
+def test_pairs_have_the_labels_of_both():
+    """Rows and columns are the same indicators, one apart; the closest pair comes first."""
+    ax = plot_coinclusion(SMALL)
+    below, left = (
+        [x.get_text() for x in xs] for xs in (ax.get_xticklabels(), ax.get_yticklabels())
+    )
+    assert below[1:] == left[:-1]
+    assert {below[0][-1], left[0][-1]} == {"4", "5"}
+
+
+def test_models_are_as_wide_as_they_are_probable():
+    """Those that are not shown leave their share of the axis."""
+    share = count_visits(SMALL["gamma"].values).share
+    assert len(share) > 3
+    left, right = plot_models(SMALL, models=3).get_xlim()
+    assert left == 0
+    assert right == pytest.approx(share[:3].sum())
+
+
+def test_coefficients_that_were_never_included_are_left_out():
+    """The others keep their labels."""
+    gamma = SMALL["gamma"].copy()
+    gamma[..., 0] = 0
+    ax = plot_coefficients(SMALL.assign(gamma=gamma), sort=False)
+    assert [x.get_text()[-1] for x in ax.get_yticklabels()] == list("12345")
+
+
 def test_models_without_coefficients_and_wide_names():
     """Indicators alone have one colour; long names are shortened."""
     trace = make_trace(5, name="an endlessly long name of a predictor, number {}")

@@ -15,6 +15,7 @@ from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.legality import parameter_conditions
+from pymc_exact_hmc.weights.evidence import make_gathered
 
 RNG = np.random.default_rng(20131210)
 N, D = 24, 3
@@ -614,3 +615,22 @@ def test_units_of_weights_in_log_odds_are_taken(link):
         link = {"logit": pm.math.sigmoid, "probit": pm.math.invprobit}[link]
         pm.Bernoulli("y", link(eta), observed=(Y > 0).astype(int))
     assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"gamma", "w", "tau_log__"}
+
+
+def test_many_weights_that_are_on_have_room():
+    """The call in which room is made is that of a step that has it."""
+    rng, n = np.random.default_rng(6), 40
+    columns = rng.normal(size=(50, n))
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=n), pm.HalfNormal("w", 1.0, shape=n)
+        pm.Normal("y", columns @ (gamma * w), pm.HalfNormal("sigma"), observed=columns[:, 0])
+    ends = []
+    for room in (None, 64):
+        hyper = ExactBinaryHMC(model=model)._move
+        gaussian, hyper = hyper.gaussian, hyper.hyper
+        point = model.initial_point()
+        gaussian.update(point)
+        if room is not None:
+            hyper._gathered = make_gathered(hyper.block.n_noise, room)
+        ends.append(hyper(point, np.ones(n, np.int8), np.ones(n), np.random.default_rng(1)))
+    assert ends[0]["sigma_log__"] == pytest.approx(ends[1]["sigma_log__"], rel=1e-9)

@@ -8,6 +8,7 @@ import pymc as pm
 import pytest
 
 from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.advice import _examples
 from pymc_exact_hmc.dynamics.tally import empty_tally
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.probabilities import InclusionProbability
@@ -116,6 +117,13 @@ def test_correlated_pairs_by_hand():
     pairs = correlated_pairs(x)
     assert {(i, j) for i, j, _ in pairs} == {(1, 2), (4, 5)}
     np.testing.assert_allclose(sorted(r for *_, r in pairs), [-1, 1])
+
+
+def test_only_a_few_are_named():
+    """Three by name, the rest by their number."""
+    assert _examples(["a", "b"]) == "a, b"
+    assert _examples(["a", "b", "c"]) == "a, b, c"
+    assert _examples(["a", "b", "c", "d", "e"]) == "a, b, c and 2 more"
 
 
 def test_of_many_indicators_the_most_balanced_are_compared():
