@@ -111,6 +111,11 @@ def test_progress_bar_shows_our_columns():
     model = ising()
     _, (stats,) = ExactBinaryHMC(model=model).step(model.initial_point())
     assert len(columns) == len(first)
+    shown = {column.get_table_column().header: column.text_format for column in columns}
+    assert shown == {
+        "Wall hits": "{task.fields[ehmc_hits]}",
+        "Crossings": "{task.fields[ehmc_crossings]}",
+    }
     assert set(update(stats)) == set(first)
     assert all(len(values) == 3 for values in first.values())
 
