@@ -148,19 +148,34 @@ def _follow_index(
     return np.asarray(marked[tuple(entries)]).ravel()
 
 
+def _index(op: Any, values: list[Any]) -> tuple[Any, ...]:
+    """Return what an operation is indexed by, as NumPy would be."""
+    idx_list = getattr(op, "idx_list", None)
+    if idx_list is None:  # arrays alone
+        return tuple(values)
+    return tuple(subtensor.indices_from_subtensor(values, idx_list))
+
+
 def insertion(situation: Situation, d: int) -> Dependence:
     """Set or add entries of one tensor into another at places that depend on data alone."""
     op, node = situation.node.op, situation.node
     places_known = all(situation.data_only[2:]) and all(i < 2 for i in situation.touched)
-    if not (op.set_instead_of_inc and places_known):
+    if not places_known:
         return mix(situation, d)
     target, source = np.shape(situation.values[0]), np.shape(situation.values[1])
     n, m = int(np.prod(target)), int(np.prod(source))
-    numbered = [np.arange(n).reshape(target), np.arange(n, n + m).reshape(source)]
-    out: list[list[Any]] = [[None]]
-    node.op.perform(node, [*numbered, *situation.values[2:]], out)
     empty = [sp.csr_array((size, d), dtype=bool) for size in (n, m)]
     supports = [empty[i] if (x := situation.inputs[i]) is None else x.support for i in range(2)]
-    support = sp.csr_array(sp.vstack(supports))[np.asarray(out[0][0]).ravel()]
+    if op.set_instead_of_inc:
+        numbered = [np.arange(n).reshape(target), np.arange(n, n + m).reshape(source)]
+        out: list[list[Any]] = [[None]]
+        node.op.perform(node, [*numbered, *situation.values[2:]], out)
+        support = sp.csr_array(sp.vstack(supports))[np.asarray(out[0][0]).ravel()]
+    else:
+        places = np.arange(n).reshape(target)[_index(op, situation.values[2:])]
+        sources = np.broadcast_to(np.arange(m).reshape(source), places.shape)
+        pairs = np.ones(places.size, np.int32), (places.ravel(), sources.ravel())
+        added = sp.csr_array(pairs, (n, m)) @ supports[1].astype(np.int32)
+        support = sp.csr_array((supports[0].astype(np.int32) + added).astype(bool))
     touched = [situation.of(i) for i in situation.touched]
     return Dependence(support, max(t.degree for t in touched), all(t.multilinear for t in touched))

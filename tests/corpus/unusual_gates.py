@@ -28,6 +28,30 @@ def einsum_three_operands():
     return m
 
 
+@add("sheared: g, w, s_log__")
+def effects_that_are_added_to_entries():
+    """Two effects go to the same coefficient, and a constant to another."""
+    X, y = xy(1)
+    with pm.Model() as m:
+        g = pm.Bernoulli("g", 0.4, shape=3)
+        w = pm.Normal("w", [0.3, 0.0, -0.4], [1.0, 2.0, 0.5], shape=3)
+        beta = pt.zeros(3)[np.array([2, 0, 2])].inc(g * w)[1].inc(0.5)
+        pm.Normal("y", X @ beta, pm.HalfNormal("s", 1.0), observed=y)
+    return m
+
+
+@add("general: g, w")
+def effects_that_indicators_shift():
+    """What is added to a coefficient is an indicator itself."""
+    X, y = xy(2)
+    with pm.Model() as m:
+        g = pm.Bernoulli("g", 0.4, shape=3)
+        w = pm.Normal("w", 0.0, 1.0, shape=3)
+        beta = (g * w)[np.array([1, 1, 0])].inc(0.7 * g)
+        pm.Normal("y", X @ beta, 0.8, observed=y)
+    return m
+
+
 @add("sheared: g, w")
 def tensordot_diag_gate():
     """tensordot with a diagonal gate matrix.

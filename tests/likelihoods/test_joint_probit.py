@@ -53,6 +53,18 @@ def test_offset():
     assert_holds(*compare(s, natural(model, points), wanted), seed=SEED)
 
 
+def test_beside_a_likelihood_of_another_kind():
+    """Its rows have no latents to fly with: the latents of the probit are held."""
+    with pm.Model() as model:
+        beta = pm.Bernoulli("gamma", P, shape=D) * pm.Normal("w", 0, 2, shape=D)
+        pm.Bernoulli("y", pm.math.invprobit(X @ beta), observed=BINARY)
+        pm.Normal("z", X @ beta, 1.0, observed=X[:, 0])
+    step = ExactBinaryHMC(model=model, kernel="paper")
+    assert not isinstance(step._move, JointProbitMove)
+    assert step._move.kernel == "paper"
+    step.step(model.initial_point())
+
+
 def test_inclusion_is_refused():
     """Odds given latents that have moved on are not those of the indicators."""
     with pytest.raises(ValueError, match="leave out kernel='paper'"):

@@ -9,6 +9,7 @@ from traces import DIMS, GAMMA, NAMES, W, markov_chains, trace
 from pymc_exact_hmc import inclusion_summary
 from pymc_exact_hmc.results import diagnostics
 from pymc_exact_hmc.results.intervals import highest_density
+from pymc_exact_hmc.results.reading import read_indicators
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +157,19 @@ def test_probabilities_of_unknown_owners_are_not_used():
     stats = {"ehmc_inclusion_b": (("chain", "draw", "k"), np.full((2, 4, 2), 0.123))}
     table = inclusion_summary(trace(stats=stats, **both), gamma="b")
     np.testing.assert_allclose(table["inclusion"], 0.123)
+
+
+def test_labels_of_words_and_numbers():
+    """Words say what they are of; numbers alone need the name of the variable."""
+    coords = {"region": ["north", "south"], "year": [1, 2]}
+    dims = ("chain", "draw")
+    gamma = np.random.default_rng(6).integers(0, 2, (1, 40, 2, 2))
+    both = read_indicators(trace(gamma=((*dims, "region", "year"), gamma), coords=coords))
+    assert both.labels == ["north, 1", "north, 2", "south, 1", "south, 2"]
+    numbers = read_indicators(
+        trace(gamma=((*dims, "year"), gamma[..., 0]), coords={"year": [1, 2]})
+    )
+    assert numbers.labels == ["gamma[1]", "gamma[2]"]
 
 
 def test_groups_of_weights():

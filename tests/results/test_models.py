@@ -6,6 +6,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from scipy import stats
 from traces import DIMS, NAMES, trace
 
 from pymc_exact_hmc import model_summary, prior_inclusion
@@ -142,6 +143,17 @@ def test_prior_of_what_is_certain():
     table = bayes_factors(read_indicators(trace(gamma=(DIMS, gamma))), model)
     assert np.isnan(table["bayes_factor"].iloc[0])
     assert np.isfinite(table["bayes_factor"].iloc[1])
+
+
+def test_interval_of_a_prior_leaves_half_of_the_rest_on_each_side():
+    """Of ten fair coins 2 to 8 come up with a probability of at least 0.9."""
+    with pm.Model() as model:
+        pm.Bernoulli("gamma", 0.5, shape=10)
+    prior = prior_inclusion(model)
+    law = stats.binom(10, 0.5)
+    for prob in (0.5, 0.8, 0.9, 0.99):
+        tail = 0.5 * (1 - prob)
+        assert prior.interval(prob) == (law.ppf(tail), law.ppf(1 - tail))
 
 
 def test_uniform_probability_makes_all_sizes_alike():

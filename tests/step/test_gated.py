@@ -199,6 +199,12 @@ def spellings():
         "set_subtensor twice",
         lambda g, w: X @ pt.zeros(D)[:2].set((g * w)[:2])[2:].set((g * w)[2:]),
     )
+    yield "added to entries", lambda g, w: X @ pt.zeros(D)[np.arange(D)].inc(g * w)
+    yield "added to slices", lambda g, w: X @ pt.zeros(D)[1:].inc((g * w)[1:])[:1].inc((g * w)[0])
+    yield (
+        "added in halves",
+        lambda g, w: X @ pt.zeros(D)[np.tile(np.arange(D), 2)].inc(pt.tile(0.5 * g * w, 2)),
+    )
     yield "einsum", lambda g, w: pt.einsum("ij,j->i", X, g * w)
     yield "einsum of three", lambda g, w: pt.einsum("ij,j,j->i", pm.Data("X", X), 1.0 * g, w)
     yield "einsum of einsum", lambda g, w: pt.einsum("ij,j->i", X, pt.einsum("j,j->j", 1.0 * g, w))

@@ -205,13 +205,19 @@ def test_a_gaussian_parameter_of_a_prior_is_left_alone():
     assert reasons == {"log_tau": "w is not Gaussian in it"}
 
 
-def test_inclusion_probability_beside_a_general_block_moves():
+@pytest.mark.parametrize("switched", [False, True])
+def test_inclusion_probability_beside_a_general_block_moves(switched):
     """A Beta hyperprior of the indicators is taken and moved, not only listed."""
     with pm.Model() as model:
         gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=D)
-        w = pm.MvNormal("w", np.zeros(D), COVARIANCE)
-        pm.Normal("y", X @ (gamma * w), 1.0, observed=Y)
+        if switched:
+            beta = w = pm.Normal("w", 0.0, pt.switch(gamma, 2.0, 0.1), shape=D)
+        else:
+            w = pm.MvNormal("w", np.zeros(D), COVARIANCE)
+            beta = gamma * w
+        pm.Normal("y", X @ beta, 1.0, observed=Y)
         step = ExactBinaryHMC()
+    assert isinstance(step._move, SwitchedMove if switched else GeneralMove)
     assert {v.name for v in step.vars} == {"gamma", "w", "a_logodds__"}
     step.set_rng(np.random.default_rng(1))
     start = model.initial_point()
