@@ -102,7 +102,9 @@ class Audit:
         self._compare(calls, now, [self._beside(before, now), *self._near(now, rng)], move)
         if self._scales:
             scales = {
-                name: now[name] + JITTER * rng.standard_normal(now[name].shape)
+                name: (now[name] + JITTER * rng.standard_normal(now[name].shape)).astype(
+                    now[name].dtype
+                )
                 for name in self._scales
             }
             self._compare(calls, now, [now | scales], move, of_scales=True)

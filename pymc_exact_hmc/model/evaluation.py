@@ -17,6 +17,7 @@ from pytensor.tensor.math import Prod, Sum
 
 from pymc_exact_hmc.model.binaries import BinaryVariable
 from pymc_exact_hmc.model.forms import other_inputs
+from pymc_exact_hmc.model.movements import INSERTING
 from pymc_exact_hmc.model.tape_operations import UntranslatableError
 from pymc_exact_hmc.model.tapes import Tape
 
@@ -91,7 +92,10 @@ def _relax(outputs: Sequence[Tensor], replacements: dict[Tensor, Tensor]) -> lis
     for node in toposort(outputs):
         if new.keys().isdisjoint(node.inputs):
             continue
-        relaxed = _without_type(node.op).make_node(*[new.get(x, x) for x in node.inputs])
+        inputs = [new.get(x, x) for x in node.inputs]
+        if isinstance(node.op, INSERTING) and inputs[1].type.dtype.startswith("float"):
+            inputs[0] = inputs[0].astype("float64")  # a target decides the type of the result
+        relaxed = _without_type(node.op).make_node(*inputs)
         new.update(zip(node.outputs, relaxed.outputs, strict=True))
     return [new.get(x, x) for x in outputs]
 

@@ -157,18 +157,28 @@ def _any_of(relations: list[sp.csr_array]) -> sp.csr_array:
 
 
 def _by_inner_index(situation: Situation) -> list[sp.csr_array]:
-    """Return, per factor of a matrix product, the support of each inner index."""
+    """Return, per factor of a matrix product, the support of each inner index.
+
+    Of each product of a batch: those of different ones do not meet.
+    """
+    shapes = [np.shape(value) for value in situation.values]
+    batch = np.broadcast_shapes(*[shape[:-2] for shape in shapes])
     rows = []
     for i in situation.touched:
         dependence = situation.inputs[i]
         assert dependence is not None
-        shape = np.shape(situation.values[i])
-        # Inner index: the last axis of the left factor, the first core axis of the right one.
-        axis = -1 if i == 0 or len(shape) == 1 else -2
-        inner = np.moveaxis(np.arange(int(np.prod(shape))).reshape(shape), axis, 0)
-        k, m = inner.shape[0], int(np.prod(inner.shape[1:]))
+        shape = shapes[i]
+        entries = np.arange(int(np.prod(shape))).reshape(shape)
+        if len(shape) == 1:
+            inner = entries[:, None]
+        else:
+            # Inner index: the last axis of the left factor, the first core axis of the right one.
+            inner = np.swapaxes(entries, -1, -2) if i == 0 else entries
+        inner = np.broadcast_to(inner, (*batch, *inner.shape[-2:]))
+        k, m = int(np.prod(inner.shape[:-1])), inner.shape[-1]
         gather = sp.csr_array(
-            (np.ones(k * m, np.int32), (np.repeat(np.arange(k), m), inner.ravel())), (k, k * m)
+            (np.ones(k * m, np.int32), (np.repeat(np.arange(k), m), inner.ravel())),
+            (k, entries.size),
         )
         rows.append(sp.csr_array((gather @ dependence.support.astype(np.int32)).astype(bool)))
     return rows if len(rows) > 1 else []

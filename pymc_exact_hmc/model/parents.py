@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from pymc.model import Model
 from pytensor.graph.basic import Variable
+from pytensor.tensor.shape import Shape, Shape_i
 
 Tensor: TypeAlias = Variable[Any, Any]
 
@@ -28,7 +29,9 @@ def variables_in(model: Model, expressions: list[Tensor]) -> set[Tensor]:
             found.add(v)
         elif v.owner is not None and v not in seen:
             seen.add(v)
-            stack.extend(v.owner.inputs)
+            # The shape of a random variable is no random variable.
+            shape_alone = isinstance(v.owner.op, Shape | Shape_i) and v.owner.inputs[0] in known
+            stack.extend([] if shape_alone else v.owner.inputs)
     return found
 
 

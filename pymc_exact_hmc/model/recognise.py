@@ -43,11 +43,15 @@ def recognise(
     without: Container[str] = (),
 ) -> Block:
     """Recognise the factors that touch the binaries, but those named in ``without``."""
-    factors = [factor for factor in factors_of(model, layout) if factor.name not in without]
     unknowns = {binary.value for binary in layout}
+    factors: list[Factor] = []
     terms: list[RecognisedTerm] = []
-    for factor in factors:
+    for factor in factors_of(model, layout):
+        if factor.name in without:
+            continue
         parts = split_factor(factor.name, factor.logp, unknowns)
+        if parts:  # there are none if it has nothing of the indicators but their number
+            factors.append(factor)
         known = _dependence(parts, layout, point)
         terms.extend(recognise_term(part, known.get(part.tensor), unknowns) for part in parts)
     return Block(layout, factors, terms)

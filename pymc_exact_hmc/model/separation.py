@@ -25,6 +25,7 @@ from scipy.optimize import linprog
 from scipy.special import logit, ndtri
 
 from pymc_exact_hmc.model.evaluation import ONCE
+from pymc_exact_hmc.model.parents import variables_in
 
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
@@ -79,6 +80,8 @@ def _separates(
 ) -> bool:
     """Return whether the entries of ``among`` have a direction of separation."""
     observed = np.asarray(model.rvs_to_values[rv].eval(), dtype=float)
+    if variables_in(model, others):
+        return False  # the number of trials is unknown, and so are the ends
     trials = np.broadcast_to(others[0].eval() if others else 1.0, observed.shape)
     design = _design(model, p, observed.shape, free, among)
     if design is None:
@@ -121,12 +124,12 @@ def _design(
     inputs = [x.type() for x in free]
     value = clone_replace(pt.broadcast_to(p, shape).ravel(), dict(zip(free, inputs, strict=True)))
     run = compile_pymc(inputs, value.astype("float64"), mode=ONCE, on_unused_input="ignore")
-    start = model.initial_point()
+    # Not those of value variables: a simplex has an entry more than its transform.
+    shapes = model.eval_rv_shapes()
     rest = {}
     for x in free:
-        entry = start[model.rvs_to_values[x].name]
         held = x in among or (x.type.dtype.startswith("float") and not model.rvs_to_transforms[x])
-        rest[x] = np.full(entry.shape, 0.0 if held else 1.0).astype(x.type.dtype)
+        rest[x] = np.full(shapes[x.name], 0.0 if held else 1.0).astype(x.type.dtype)
     for inverse in (logit, ndtri):
         columns, straight = [], True
         zero = inverse(run(*rest.values()))

@@ -121,7 +121,7 @@ def _controls(
                 return None
             entries = np.repeat(np.arange(w.start, w.stop), np.diff(known.support.indptr))
             found = known.support.indices
-            if (control[entries] >= 0).any() and (control[entries] != found).any():
+            if ((control[entries] >= 0) & (control[entries] != found)).any():
                 return None
             control[entries] = found
     return control

@@ -16,14 +16,14 @@ import numpy as np
 import pytensor.tensor as pt
 from pymc.pytensorf import constant_fold
 from pytensor.graph.basic import Constant, Variable
-from pytensor.graph.traversal import ancestors
+from pytensor.graph.traversal import toposort
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scalar import basic as scalar
 from pytensor.tensor.basic import Alloc, ScalarFromTensor
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.math import All, Dot, Sum
 from pytensor.tensor.math import Any as Any_
-from pytensor.tensor.shape import Reshape
+from pytensor.tensor.shape import Reshape, Shape, Shape_i
 
 from pymc_exact_hmc.model.arithmetic import is_exact
 from pymc_exact_hmc.model.joins import JOINS, first_part
@@ -49,9 +49,16 @@ class _Splitter:
         self._touched: dict[Tensor, bool] = {}
 
     def touches(self, variable: Tensor) -> bool:
+        """Return whether the entries of a tensor may depend on s; known shapes do not."""
         if variable not in self._touched:
-            self._touched[variable] = not self.unknowns.isdisjoint(ancestors([variable]))
-        return self._touched[variable]
+            self._touched |= dict.fromkeys(self.unknowns, True)
+            for node in toposort([variable]):
+                counting = node.inputs
+                if _takes_shape(node) and node.inputs[0] not in self.random_shapes:
+                    counting = node.inputs[1:]
+                touched = any(self._touched.get(x, False) for x in counting)
+                self._touched |= dict.fromkeys(node.outputs, touched)
+        return self._touched.setdefault(variable, False)
 
     def split(self, tensor: Tensor, coefficient: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         if not self.touches(tensor):
@@ -156,6 +163,12 @@ class _Splitter:
 
     def is_scalar(self, variable: Tensor) -> bool:
         return not self.touches(variable) and all(variable.type.broadcastable)
+
+
+def _takes_shape(node: Any) -> bool:
+    """Return whether nothing but the shape of its first input enters an operation."""
+    operation = node.op.scalar_op if isinstance(node.op, Elemwise) else None
+    return isinstance(node.op, Shape | Shape_i) or isinstance(operation, scalar.Second)
 
 
 def to_scalar(variable: Tensor) -> Tensor:

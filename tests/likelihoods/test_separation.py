@@ -5,6 +5,7 @@ import pymc as pm
 import pytest
 
 from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc.model import separation
 
 RNG = np.random.default_rng(8)
 X = RNG.normal(size=(20, 2))
@@ -87,3 +88,26 @@ def test_rows_with_both_outcomes_hold_a_weight_that_others_would_let_go():
         pm.Binomial("y", n=3, logit_p=others @ (gamma * w), observed=y)
     with pytest.raises(ValueError, match="y are separated"):
         ExactBinaryHMC(model=model)
+
+
+def test_other_variables_have_shapes_of_their_own():
+    """The value of a variable that sums to 0 is shorter than itself."""
+    group = np.arange(20) % 4
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Normal("w", 0, 1, shape=2)
+        rest = pm.Normal("wide", 0, 100) + pm.ZeroSumNormal("a", shape=4)[group]
+        pm.Bernoulli("y", logit_p=rest + X @ (gamma * w), observed=MIXED)
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"gamma", "w", "wide"}
+
+
+def test_numbers_of_trials_that_are_unknown_say_nothing(monkeypatch):
+    """What was seen may be all there was, or not."""
+    asked = []
+    monkeypatch.setattr(separation, "_design", lambda *_: asked.append(1))
+    for trials in (lambda: pm.Poisson("n", 4.0, shape=20, initval=[9] * 20), lambda: 1):
+        with pm.Model() as model:
+            gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Normal("w", 0, 1000, shape=2)
+            eta = X @ (gamma * w)
+            pm.Binomial("y", n=trials(), logit_p=eta, observed=SEPARATED)
+        separation.refuse_separation(model)
+    assert asked == [1]

@@ -420,3 +420,20 @@ def test_untransformed_weights_stay_within_their_bounds():
         for state in step._audit._near(point, np.random.default_rng(seed)):
             assert (state["w"] > 0).all()
             assert (state["w"] != point["w"]).all()
+
+
+def test_scales_are_compared_in_their_own_type(monkeypatch):
+    """A function of numbers in single precision takes no others."""
+    with pm.Model() as model:
+        gamma, tau = pm.Bernoulli("gamma", 0.4, shape=3), pm.HalfNormal("tau")
+        pm.Normal("y", X @ (gamma * pm.Normal("w", 0, tau, shape=3)), 1.0, observed=Y)
+    step, seen = ExactBinaryHMC(model=model), []
+    monkeypatch.setattr(
+        step._audit, "_compare", lambda calls, now, states, move, **_: seen.extend(states)
+    )
+    point = {n: v.astype("float32") if v.dtype.kind == "f" else v
+             for n, v in model.initial_point().items()}  # fmt: skip
+    step._audit(1, point, point, step._move)
+    assert len(seen) == 4
+    for state in seen:
+        assert {n: v.dtype for n, v in state.items()} == {n: v.dtype for n, v in point.items()}

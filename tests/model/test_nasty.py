@@ -74,7 +74,7 @@ def matrix_of_another_step():
     pm.Potential("a", pt.sin(pt.dot(bits(9), pm.Normal("M", shape=(9, 2)))).sum())
 
 
-@nasty("generic")
+@nasty("local")
 def entries_added():
     s = bits(4)
     sums = pt.inc_subtensor((1.5 * s[:3])[:1], 2.0 * s[3:])
@@ -276,7 +276,7 @@ def set_entries():
     pm.Potential("a", pt.exp(x).sum())
 
 
-@nasty("generic")
+@nasty("local")
 def add_to_entries_twice():
     s = bits(4)
     x = pt.inc_subtensor(pt.zeros(3)[np.array([0, 0, 1, 2])], 1.0 * s)

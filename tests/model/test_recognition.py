@@ -9,7 +9,7 @@ import pytensor.tensor as pt
 import pytest
 from support.models import binary_block, forms_of, worst_error
 
-from pymc_exact_hmc import ExactBinaryHMC
+from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.energies import DenseCouplings, Fields, SparseCouplings
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
@@ -72,6 +72,46 @@ def test_sums_along_one_axis_couple_what_they_add_up(axis):
         pm.Potential("two", -((s.sum(axis=axis) - 2) ** 2))
     assert forms_of(model, "two") == {"quadratic"}
     assert worst_error(model) < 1e-9
+
+
+INSERTED = {
+    "shifted": lambda s: (s * pt.set_subtensor(pt.zeros_like(s)[1:], s[:-1])).sum(),
+    "padded": lambda s: (s * pt.zeros(14, dtype="int64")[1:-1].set(s)[2:]).sum(),
+    "added up": lambda s: (pt.zeros(3, dtype="int64")[np.arange(12) % 3].inc(s) ** 2).sum(),
+    "diagonal": lambda s: (pt.diag(s) @ np.ones((12, 12)) @ s).sum(),
+}
+
+
+@pytest.mark.parametrize("spelling", INSERTED)
+def test_whole_numbers_that_others_are_put_into(spelling):
+    """Derivatives go through targets of whole numbers, too."""
+    with pm.Model() as model:
+        pm.Potential("pairs", 0.4 * INSERTED[spelling](pm.Bernoulli("s", 0.5, shape=12)))
+    assert forms_of(model, "pairs") == {"quadratic"}
+    assert worst_error(model) < 1e-9
+
+
+@pytest.mark.parametrize("filled", [pt.ones_like, lambda s: pt.full(s.shape, 2.0)])
+def test_the_number_of_indicators_is_nothing_of_them(filled):
+    """A factor that takes their shape alone does not depend on them."""
+    with pm.Model(coords={"k": list("abcd")}) as model:
+        s, theta = pm.Bernoulli("s", 0.5, dims="k"), pm.Laplace("theta", 0, 1)
+        pm.Potential("alone", (theta * filled(s)).sum())
+        pm.Potential("both", (theta * filled(s)).sum() + s[0] * s[1])
+    assert [factor.name for factor in binary_block(model).factors] == ["s", "both"]
+    assert forms_of(model, "both") <= {"quadratic", "local"}
+    assert "alone" not in str(explain(model))
+    assert worst_error(model, [{"theta": 1.5}]) < 1e-9
+
+
+def test_the_shape_of_an_indicator_is_no_parent():
+    """Weights may be made in the shape of their gates."""
+    with pm.Model(coords={"k": list("abcdef")}) as model:
+        gamma = pm.Bernoulli("gamma", 0.4, dims="k")
+        pm.Normal("y", W @ (gamma * pm.Normal("w", 0, 1, shape=gamma.shape)), 1.0, observed=Y)
+    step = ExactBinaryHMC(model=model)
+    assert {v.name for v in step.vars} == {"gamma", "w"}
+    assert step._move.kernel == "sheared"
 
 
 DECIDED_ELSEWHERE = {

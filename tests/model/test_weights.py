@@ -67,6 +67,17 @@ def one_scale_for_each_row():
     return range(D), np.repeat(X, 2, axis=0), both.ravel(), np.repeat(KNOWN, 2)
 
 
+def a_batch_of_regressions():
+    """One matrix product for each group, with gates and weights of its own."""
+    columns, y = RNG.normal(size=(2, N, D)), np.stack([Y, U[:N]])
+    g, w = gates_and_weights(shape=(2, D))
+    mean = ((g[:, None, :] * columns) @ w[..., None])[..., 0]
+    pm.Normal("y", mean, 1.0, observed=y)
+    design = np.zeros((2 * N, 2 * D))
+    design[:N, :D], design[N:, D:] = columns
+    return range(2 * D), design, y.ravel(), 1.0
+
+
 def more_weights_than_data():
     """The design is read by rows."""
     g, w = gates_and_weights(WIDE.shape[1])
@@ -96,6 +107,7 @@ READ = {
     "several responses": several_responses,
     "repeated measurements": repeated_measurements,
     "one scale for each row": one_scale_for_each_row,
+    "a batch of regressions": a_batch_of_regressions,
     "more weights than data": more_weights_than_data,
     "one covariance": correlated_responses(COVARIANCES[0]),
     "covariance of each row": correlated_responses(COVARIANCES),
@@ -258,6 +270,19 @@ def test_discrete_variables_in_scales_are_left_to_other_steps():
         w = pm.Normal("w", 0, 0.5 + k, shape=D)
         pm.Normal("y", X @ (g * w), 1.0, observed=Y)
     assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"g", "w"}
+
+
+def test_some_entries_of_a_mean_may_be_switched_too():
+    """By the indicators that switch their standard deviations; the others are as they are."""
+
+    def make():
+        g = pm.Bernoulli("g", 0.5, shape=D)
+        mean = pt.concatenate([1.0 * g[:1], np.zeros(D - 1)])
+        w = pm.Normal("w", mean, pt.switch(g, 1.0, 0.1), shape=D)
+        pm.Normal("y", X @ w, 1.0, observed=Y)
+
+    _, found, _ = recognised(make, recognise_switched)
+    np.testing.assert_array_equal(found.control, range(D))
 
 
 def test_switched_weights_have_one_indicator_each():
