@@ -207,6 +207,13 @@ def spellings():
     )
     yield "einsum", lambda g, w: pt.einsum("ij,j->i", X, g * w)
     yield "einsum of three", lambda g, w: pt.einsum("ij,j,j->i", pm.Data("X", X), 1.0 * g, w)
+    yield (
+        "two einsums",
+        lambda g, w: (
+            pt.einsum("ij,j->i", X[:, :1], (g * w)[:1])
+            + pt.einsum("ij,j->i", X[:, 1:], (g * w)[1:])
+        ),
+    )
     yield "einsum of einsum", lambda g, w: pt.einsum("ij,j->i", X, pt.einsum("j,j->j", 1.0 * g, w))
     yield "diagonal", lambda g, w: pt.tensordot(X, pt.diag(1.0 * g), axes=1) @ w
     yield "column vector", lambda g, w: (X @ (g * w)[:, None])[:, 0]

@@ -15,6 +15,7 @@ from support.speed import slow_but
 
 from pymc_exact_hmc import ExactBinaryHMC, explain
 from pymc_exact_hmc.model.legality import parameter_conditions
+from pymc_exact_hmc.tapes.program import ALL, run
 from pymc_exact_hmc.weights.evidence import make_gathered
 
 RNG = np.random.default_rng(20131210)
@@ -634,3 +635,26 @@ def test_many_weights_that_are_on_have_room():
             hyper._gathered = make_gathered(hyper.block.n_noise, room)
         ends.append(hyper(point, np.ones(n, np.int8), np.ones(n), np.random.default_rng(1)))
     assert ends[0]["sigma_log__"] == pytest.approx(ends[1]["sigma_log__"], rel=1e-9)
+
+
+def test_each_of_many_scales_reaches_what_it_enters():
+    """What one of ten alone makes run gives what a whole run gives."""
+    with pm.Model() as model:
+        mean = 0.0
+        for k in range(5):
+            tau, p = pm.HalfNormal(f"tau{k}"), pm.Beta(f"p{k}", 1, 1)
+            gamma = pm.Bernoulli(f"gamma{k}", p, shape=2)
+            mean = mean + X[:, :2] @ (gamma * pm.Normal(f"w{k}", 0, tau, shape=2))
+        pm.Normal("y", mean, 1.0, observed=Y)
+    hyper = ExactBinaryHMC(model=model)._move.hyper
+    tape, places, masks = hyper.block.tape, hyper.coordinates.places, hyper.coordinates.masks
+    assert len(places) == 10
+    memory, total = tape.program.memory, tape.outputs[0]
+    before = tape(model.initial_point())[0].item()
+    for place, mask in zip(places, masks, strict=True):
+        memory[place] += 0.3
+        run(tape.program, mask)
+        alone = memory[total].item()
+        run(tape.program, ALL)
+        assert alone == memory[total].item() != before
+        before = alone
