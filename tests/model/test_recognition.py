@@ -104,6 +104,15 @@ def test_the_number_of_indicators_is_nothing_of_them(filled):
     assert worst_error(model, [{"theta": 1.5}]) < 1e-9
 
 
+def test_numbers_of_categories_may_be_data():
+    """As many as the probabilities that were given as data, or up to a number that was."""
+    with pm.Model() as model:
+        pm.Categorical("z", p=pm.Data("p", [0.3, 0.7]), shape=5)
+        pm.DiscreteUniform("u", 0, pm.Data("n", 2) - 1, shape=3)
+        pm.Categorical("three", p=pm.Data("q", [0.3, 0.3, 0.4]), shape=5)
+    assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["z", "u"]
+
+
 def test_the_shape_of_an_indicator_is_no_parent():
     """Weights may be made in the shape of their gates."""
     with pm.Model(coords={"k": list("abcdef")}) as model:

@@ -78,6 +78,14 @@ def a_batch_of_regressions():
     return range(2 * D), design, y.ravel(), 1.0
 
 
+def repeated_indicators():
+    """The first switches two weights, the second three, the last one."""
+    columns = WIDE[:, :6]
+    g, w = pm.Bernoulli("g", 0.4, shape=3), pm.Normal("w", 0, 2, shape=6)
+    pm.Normal("y", columns @ (pt.repeat(g, [2, 3, 1]) * w), 1.0, observed=Y)
+    return [0, 0, 1, 1, 1, 2], columns, Y, 1.0
+
+
 def more_weights_than_data():
     """The design is read by rows."""
     g, w = gates_and_weights(WIDE.shape[1])
@@ -108,6 +116,7 @@ READ = {
     "repeated measurements": repeated_measurements,
     "one scale for each row": one_scale_for_each_row,
     "a batch of regressions": a_batch_of_regressions,
+    "repeated indicators": repeated_indicators,
     "more weights than data": more_weights_than_data,
     "one covariance": correlated_responses(COVARIANCES[0]),
     "covariance of each row": correlated_responses(COVARIANCES),
@@ -421,6 +430,27 @@ def test_scales_of_rows_are_no_units_of_weights(scaled):
     _, (found, _), _ = recognised(make)
     assert not found.units
     assert found.predictors[0].random
+
+
+def test_of_weights_that_multiply_each_other_the_more_are_taken():
+    """A number before the vector that it scales would need an indicator for itself."""
+    with pm.Model() as model:
+        (g, w), a = gates_and_weights(), pm.Normal("a")
+        pm.Normal("y", X @ (a * g * w), 1.0, observed=Y)
+    assert [v.name for v in ExactBinaryHMC(model=model).vars] == ["gamma", "w"]
+
+
+def test_products_that_several_weights_share_keep_their_scale():
+    """What is taken out for one weight would be missing for the other."""
+
+    def make():
+        (g, w), v = gates_and_weights(), pm.Normal("v", shape=D)
+        scaled = pm.LogNormal("tau") * g
+        pm.Normal("y", X @ (scaled * w) + X[::-1] @ (scaled * v) + X @ (g * v), 1.0, observed=Y)
+
+    (model, layout, point), (found, _), _ = recognised(make)
+    assert found.units.keys() <= {"w"}
+    assert ExactBinaryHMC(model=model)._move.kernel == "sheared"
 
 
 def test_scales_of_columns_of_a_transpose_are_no_units_of_weights():

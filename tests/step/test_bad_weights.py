@@ -243,3 +243,14 @@ def test_data_far_from_zero(mean, intercept):
     expected = pytest.warns(UserWarning, match="data of y are so far from 0.*Subtract their mean")
     with expected if intercept and mean == 1e8 else contextlib.nullcontext():
         ExactBinaryHMC(model=model)
+
+
+def test_data_far_from_zero_in_the_second_likelihood():
+    """Each is looked at."""
+    with pm.Model() as model:
+        mean = X @ (pm.Bernoulli("gamma", 0.3, shape=D) * normal_weights())
+        sigma = pm.HalfNormal("sigma")
+        pm.Normal("y", mean + pm.Normal("a", 0.0, 10.0), sigma, observed=Y)
+        pm.Normal("z", mean + pm.Normal("b", 1e8, 10.0), sigma, observed=1e8 + Y)
+    with pytest.warns(UserWarning, match="data of z are so far from 0"):
+        ExactBinaryHMC(model=model)
