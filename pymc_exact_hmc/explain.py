@@ -141,7 +141,7 @@ def explain_assembly(model: Model, assembly: Assembly) -> Explanation:
     ]
     lines = [_factor_line(factor, block.terms_of(factor)) for factor in block.factors]
     if weights is not None:
-        lines += [_likelihood_line(p.name, assembly) for p in weights.predictors]
+        lines += [_likelihood_line(model[p.name], model, assembly) for p in weights.predictors]
     if assembly.fence is not None:
         lines += _constraint_lines(assembly.fence.constraints, assembly.fence.walls)
     if general is not None:
@@ -210,8 +210,8 @@ def _general_line(name: str, general: General) -> FactorLine:
     return FactorLine(name, "with weights", path.recognised, when, path.per_hit, "")
 
 
-def _likelihood_line(name: str, assembly: Assembly) -> FactorLine:
-    move = assembly.move
+def _likelihood_line(rv: Any, model: Model, assembly: Assembly) -> FactorLine:
+    move, name = assembly.move, rv.name
     assert isinstance(move, GatedMove)
     rows = next(rows for rows in move.gaussian.rows if rows.name == name)
     when, recognised = "X'X computed once", "gated Gaussian"
@@ -225,7 +225,9 @@ def _likelihood_line(name: str, assembly: Assembly) -> FactorLine:
     elif move.gaussian.varies:
         when += ", rescaled at each call"
     found = GATED.recognised.format(likelihood=recognised)
-    return FactorLine(name, "observed", found, when, GATED.per_hit, "")
+    # A free variable may be the data of the weights.
+    kind = "observed" if rv in model.observed_RVs else "prior"
+    return FactorLine(name, kind, found, when, GATED.per_hit, "")
 
 
 def _factor_line(factor: Factor, terms: list[RecognisedTerm]) -> FactorLine:

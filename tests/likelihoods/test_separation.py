@@ -111,3 +111,14 @@ def test_numbers_of_trials_that_are_unknown_say_nothing(monkeypatch):
             pm.Binomial("y", n=trials(), logit_p=eta, observed=SEPARATED)
         separation.refuse_separation(model)
     assert asked == [1]
+
+
+def test_rows_without_trials_say_nothing():
+    """None of none is neither all nor nothing."""
+    trials = np.where(np.arange(20) == np.argmin(X[:, 0]), 0, 3)
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Flat("w", shape=2)
+        observed = trials * SEPARATED
+        pm.Binomial("y", n=trials, logit_p=X @ (gamma * w), observed=observed)
+    with pytest.raises(ValueError, match="y are separated"):
+        ExactBinaryHMC(model=model)

@@ -103,11 +103,17 @@ def columns_of_log_odds():
     pm.Bernoulli("y", logit_p=turned @ (gamma * w), observed=(Y > 0).astype(int))
 
 
+def scale_of_some_columns():
+    gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", shape=D)
+    mean = X @ (gamma * w * pm.HalfNormal("tau")) + X[:, ::-1] @ (gamma * w)
+    pm.Normal("y", mean, pm.HalfNormal("sigma"), observed=Y)
+
+
 MODELS = [
     noise_and_slab, bounds_and_offset, columns, unit_of_either_sign, noise_of_each_row,
     noise_of_groups, change_of_noise, correlation_from_some_number_on, weights_that_change_places,
     two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
-    columns_of_log_odds,
+    columns_of_log_odds, scale_of_some_columns,
 ]  # fmt: skip
 
 

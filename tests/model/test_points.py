@@ -75,6 +75,17 @@ def test_weights_come_back(name):
     np.testing.assert_allclose(point["v"], truth, rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", BOUNDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_weights_are_written_in_the_type_of_the_point(name, dtype):
+    """PyMC's functions take no other."""
+    low, high = (np.full(2, bound) for bound in BOUNDS[name])
+    point = {"v": np.zeros(2, dtype)}
+    placed = [PlacedWeight("v", "v", (2,), 0, 2, name.split()[0])]
+    write_weights(point, np.array([0.1, 0.2]), placed, low, high)
+    assert point["v"].dtype == dtype
+
+
 @pytest.mark.parametrize("ascending", [True, False])
 @pytest.mark.parametrize("positive", [False, True])
 def test_ordered_weights_come_back(positive, ascending):

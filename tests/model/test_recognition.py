@@ -64,6 +64,14 @@ def test_pairs_are_quadratic(spelling):
     assert forms_of(model, "pairs") == {"quadratic"}
 
 
+def test_products_of_batches_of_indicators():
+    """Both factors of a product of matrices are indicators."""
+    with pm.Model() as model:
+        a, b = pm.Bernoulli("a", 0.5, shape=(2, 2, 2)), pm.Bernoulli("b", 0.5, shape=(2, 2, 1))
+        pm.Potential("pairs", (0.3 * (a @ b)).sum())
+    assert worst_error(model) < 1e-9
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_sums_along_one_axis_couple_what_they_add_up(axis):
     """A matrix of indicators: rows, or columns, that should have two members each."""
@@ -298,6 +306,7 @@ def test_probabilities_know_their_indicators():
     """A probability is that of its own variable, whatever comes before it."""
     with pm.Model() as model:
         pm.Bernoulli("first", 0.5, shape=7)
+        pm.Categorical("other", [0.4, 0.6])
         pm.Bernoulli("second", pm.Beta("a", 1, 1), shape=3)
     point = model.initial_point()
     layout = lay_out(select_variables(model, None)[0], point)

@@ -432,6 +432,19 @@ def test_scales_of_rows_are_no_units_of_weights(scaled):
     assert found.predictors[0].random
 
 
+def test_a_free_variable_with_a_transform_may_be_the_data():
+    """It is read on its own scale."""
+    with pm.Model() as model:
+        g, w = gates_and_weights()
+        ordered, start = pm.distributions.transforms.ordered, np.arange(N, dtype=float)
+        theta = pm.Normal("theta", X @ (g * w), 1.0, transform=ordered, initval=start)
+        pm.Poisson("y", pt.exp(theta), observed=np.arange(N))
+    step = ExactBinaryHMC(model=model)
+    assert [v.name for v in step.vars] == ["gamma", "w"]
+    np.testing.assert_allclose(step._move.gaussian.block.coefficients[R], X.T @ start)
+    assert "theta (prior)" in str(step.explain())
+
+
 def test_of_weights_that_multiply_each_other_the_more_are_taken():
     """A number before the vector that it scales would need an indicator for itself."""
     with pm.Model() as model:
@@ -448,7 +461,7 @@ def test_products_that_several_weights_share_keep_their_scale():
         scaled = pm.LogNormal("tau") * g
         pm.Normal("y", X @ (scaled * w) + X[::-1] @ (scaled * v) + X @ (g * v), 1.0, observed=Y)
 
-    (model, layout, point), (found, _), _ = recognised(make)
+    (model, *_), (found, _), _ = recognised(make)
     assert found.units.keys() <= {"w"}
     assert ExactBinaryHMC(model=model)._move.kernel == "sheared"
 

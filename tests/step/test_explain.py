@@ -110,3 +110,14 @@ def test_a_constraint_with_a_curved_condition_is_not_called_linear():
         both = pt.and_(w[0] <= w[1], (w**2).sum() <= 4)
         pm.Potential("room", pt.switch(both, 0, -np.inf))
     assert "2 quadratic walls" in str(explain(model))
+
+
+def test_a_name_that_begins_like_another_is_another():
+    """Each factor has the form of its own terms."""
+    with pm.Model() as model:
+        s = pm.Bernoulli("s", 0.5, shape=9)
+        pm.Potential("y", 0.3 * s.sum())
+        pm.Potential("y_late", pt.exp(-s.sum() / 3.0))
+    lines = {line.split()[0]: line for line in str(explain(model)).splitlines()[3:]}
+    assert "separable" in lines["y"]
+    assert "separable" not in lines["y_late"]

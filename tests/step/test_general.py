@@ -323,6 +323,18 @@ def test_collapsed_densities_follow_another_variable():
     assert densities[0] != densities[1]
 
 
+def test_a_hierarchy_of_three_levels_is_taken_whole():
+    """The mean of a mean of a weight that meets an indicator."""
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", 0.4, shape=D)
+        top = pm.Normal("top")
+        w = pm.Normal("w", pm.Normal("middle", top, 1.0), 1.0, shape=D)
+        pm.Normal("apart", pm.Normal("other"), 1.0, observed=0.5)
+        pm.Normal("y", X @ ((1 + gamma) * w), 1.0, observed=Y)
+    step = ExactBinaryHMC(model=model)
+    assert {v.name for v in step.vars} == {"gamma", "top", "middle", "w"}
+
+
 def test_a_matrix_of_weights_is_drawn_by_rows():
     """Without noise a draw is the mean: A w = b in the order of joint_terms."""
     rng = np.random.default_rng(3)
