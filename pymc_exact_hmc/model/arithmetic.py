@@ -13,9 +13,24 @@ from pytensor.tensor import math as tensor_math
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 
+try:  # PyTensor 3
+    from pytensor.tensor.linalg.solvers.core import SolveBase
+except ImportError:  # PyTensor 2
+    from pytensor.tensor.slinalg import SolveBase
+
 from pymc_exact_hmc.model.dependence import NOT_POLYNOMIAL, Dependence, Situation
 from pymc_exact_hmc.model.mixing import mix, spread, union, unless_parameters
 
+__all__ = [
+    "SolveBase",
+    "broadcast_support",
+    "cumulation",
+    "elementwise",
+    "is_exact",
+    "linear_solve",
+    "product",
+    "reduction",
+]
 Array = np.ndarray
 
 

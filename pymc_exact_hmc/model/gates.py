@@ -28,7 +28,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.extra_ops import CumOp
 
-from pymc_exact_hmc.model.arithmetic import broadcast_support
+from pymc_exact_hmc.model.arithmetic import SolveBase, broadcast_support
 from pymc_exact_hmc.model.dependence import Situation
 from pymc_exact_hmc.model.joins import JOINS, first_part
 from pymc_exact_hmc.model.movements import INSERTING, MOVES
@@ -85,6 +85,8 @@ class GateTracker:
                 self._relate_rows([broadcast_support(situation, i) for i in situation.touched])
         elif isinstance(core, tensor_math.Dot):
             self._relate_rows(_by_inner_index(situation))
+        elif isinstance(core, SolveBase) and situation.touched == [1]:
+            pass  # A⁻¹b adds entries of b up
         elif not data_inputs(situation).issuperset(situation.touched):
             self._relate_all(situation)
 
@@ -133,6 +135,8 @@ class GateTracker:
             return states[1]
         if isinstance(operation, ADDITIVE):
             return max(states)
+        if isinstance(core, SolveBase):
+            return Offset.ZERO if states[1] is Offset.ZERO else max(states)
         data = data_inputs(situation)
         if not data:
             return max(Offset.CONSTANT, *states)

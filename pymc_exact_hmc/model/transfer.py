@@ -12,12 +12,8 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import CumOp
 
-try:  # PyTensor 3
-    from pytensor.tensor.linalg.solvers.core import SolveBase
-except ImportError:  # PyTensor 2
-    from pytensor.tensor.slinalg import SolveBase
-
 from pymc_exact_hmc.model.arithmetic import (
+    SolveBase,
     cumulation,
     elementwise,
     linear_solve,

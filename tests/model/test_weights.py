@@ -86,6 +86,20 @@ def repeated_indicators():
     return [0, 0, 1, 1, 1, 2], columns, Y, 1.0
 
 
+def solved(matrix):
+    """Neighbours that pull each other: the predictor is the solution of a linear system."""
+
+    def make():
+        g, w = gates_and_weights()
+        pm.Normal("y", pt.linalg.solve(matrix, X @ (g * w)), 1.0, observed=Y)
+        return range(D), np.linalg.solve(LAG, X), Y, 1.0
+
+    return make
+
+
+LAG = np.eye(N) - 0.3 * np.eye(N, k=1) + 0.1 * np.eye(N, k=-2)
+
+
 def more_weights_than_data():
     """The design is read by rows."""
     g, w = gates_and_weights(WIDE.shape[1])
@@ -117,6 +131,8 @@ READ = {
     "one scale for each row": one_scale_for_each_row,
     "a batch of regressions": a_batch_of_regressions,
     "repeated indicators": repeated_indicators,
+    "a linear system": solved(LAG),
+    "a linear system, as a tensor": solved(pt.as_tensor(LAG)),
     "more weights than data": more_weights_than_data,
     "one covariance": correlated_responses(COVARIANCES[0]),
     "covariance of each row": correlated_responses(COVARIANCES),
