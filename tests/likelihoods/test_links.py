@@ -6,7 +6,7 @@ import pytensor.tensor as pt
 import pytest
 from support.speed import slow_but
 
-from likelihoods.families import BINARY, COUNTS, REAL, SUCCESSES, TRIALS, D, P, X
+from likelihoods.families import BINARY, COUNTS, REAL, SUCCESSES, TRIALS, D, P, X, make_model
 from pymc_exact_hmc import ExactBinaryHMC, explain
 
 LOGIT = {
@@ -210,3 +210,24 @@ def test_counts_beside_a_real_number_are_whole():
         pm.NegativeBinomial("y", n=1.7, p=pm.math.sigmoid(eta), observed=counts)
         step = ExactBinaryHMC()
     assert [v.name for v in step.vars] == ["gamma", "w"]
+
+
+def test_a_row_that_the_model_does_not_know_says_nothing():
+    """Beyond six standard deviations PyMC's own 1 − Φ has few digits: states are not compared."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", P), pm.Normal("w")
+        eta = np.array([8.0, 0.5, -0.3]) * gamma * w
+        pm.Bernoulli("y", pm.math.invprobit(eta), observed=[0, 1, 0])
+    move, s = ExactBinaryHMC(model=model)._move, np.ones(1, np.int8)
+    for w, known in ((0.1, True), (1.0, False)):
+        terms = move.density_terms(model.initial_point() | {"w": np.array(w)}, s)
+        assert np.isfinite(terms).all() == known
+
+
+@pytest.mark.parametrize(
+    ("family", "changes"), [("censored", False), ("probit", False), ("student", True)]
+)
+def test_latents_that_change_precisions_are_known(family, changes):
+    """The others leave X'X as it is."""
+    latents = ExactBinaryHMC(model=make_model(family, "normal"))._move.gaussian.latents
+    assert [latent.changes_precision for latent in latents] == [changes]

@@ -64,6 +64,24 @@ def test_pairs_are_quadratic(spelling):
     assert forms_of(model, "pairs") == {"quadratic"}
 
 
+def test_couplings_of_different_strengths():
+    """Each is rescaled by its own."""
+    with pm.Model() as model:
+        s, a, b = pm.Bernoulli("s", 0.5, shape=9), pm.HalfNormal("a"), pm.HalfNormal("b")
+        pm.Potential("near", a * (s[1:] * s[:-1]).sum())
+        pm.Potential("far", b * (s[2:] * s[:-2]).sum())
+    assert forms_of(model, "near") == forms_of(model, "far") == {"quadratic"}
+    assert worst_error(model, [{"a_log__": 0.7, "b_log__": -0.4}]) < 1e-9
+
+
+def test_entries_that_an_indicator_chooses_of_others():
+    """Both what is chosen from and what chooses are unknown."""
+    with pm.Model() as model:
+        s, z = pm.Bernoulli("s", 0.5, shape=2), pm.Bernoulli("z", 0.5, shape=3)
+        pm.Potential("chosen", (np.array([1.0, -2.0]) * (1 + s))[z].sum())
+    assert worst_error(model) < 1e-9
+
+
 def test_products_of_batches_of_indicators():
     """Both factors of a product of matrices are indicators."""
     with pm.Model() as model:
