@@ -335,6 +335,19 @@ def test_a_hierarchy_of_three_levels_is_taken_whole():
     assert {v.name for v in step.vars} == {"gamma", "top", "middle", "w"}
 
 
+def test_a_system_that_an_indicator_changes():
+    """Its solution depends on the weights on the right, and on the indicator on the left."""
+    neighbours = np.eye(N, k=1) + np.eye(N, k=-1)
+    with pm.Model() as model:
+        pull, gamma = pm.Bernoulli("pull", 0.5), pm.Bernoulli("gamma", P, shape=D)
+        w = pm.Normal("w", 0.0, 1.0, shape=D)
+        system = np.eye(N) - 0.3 * pull * neighbours
+        pm.Normal("y", pt.linalg.solve(system, X @ (gamma * w)), 1.0, observed=Y)
+    step = ExactBinaryHMC(model=model)
+    assert isinstance(step._move, GeneralMove)
+    assert [v.name for v in step.vars] == ["pull", "gamma", "w"]
+
+
 def test_a_matrix_of_weights_is_drawn_by_rows():
     """Without noise a draw is the mean: A w = b in the order of joint_terms."""
     rng = np.random.default_rng(3)
