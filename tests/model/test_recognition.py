@@ -104,6 +104,7 @@ INSERTED = {
     "shifted": lambda s: (s * pt.set_subtensor(pt.zeros_like(s)[1:], s[:-1])).sum(),
     "padded": lambda s: (s * pt.zeros(14, dtype="int64")[1:-1].set(s)[2:]).sum(),
     "added up": lambda s: (pt.zeros(3, dtype="int64")[np.arange(12) % 3].inc(s) ** 2).sum(),
+    "added to others": lambda s: (s[:6][np.array([0, 1, 0])].inc(s[6:9]) ** 2).sum(),
     "diagonal": lambda s: (pt.diag(s) @ np.ones((12, 12)) @ s).sum(),
 }
 
