@@ -25,7 +25,7 @@ from pymc_exact_hmc.model.weight_block import Predictor, WeightVariable
 Tensor: TypeAlias = Variable[Any, Any]
 Vector = npt.NDArray[np.float64]
 Matrix = npt.NDArray[np.float64]
-GATE_TOLERANCE = 1e-9
+GATE_TOLERANCE, LEAK = 1e-9, 1e3
 """Relative error of a predictor at closed gates beyond which it is not gated."""
 
 
@@ -179,7 +179,10 @@ class LikelihoodRows:
         return True
 
     def gate_error(self, point: Point, rng: np.random.Generator) -> float:
-        """Return the largest relative error of offset + X(s∘w) at random s and w."""
+        """Return the largest relative error of offset + X(s∘w) at random s and w.
+
+        Where all gates are closed errors count ``LEAK`` times: a wide slab makes leaks matter.
+        """
         gate = self._gate
         offset, _ = self._target(point)
         X = self._mean.design(point, offset)
@@ -190,9 +193,9 @@ class LikelihoodRows:
             opened = np.where(gate < 0, 1.0, s[np.maximum(gate, 0)])
             expected = offset + X @ (opened * w)
             size = np.abs(offset) + np.abs(X) @ np.abs(w) + 1e-300
-            worst = max(
-                worst, float(np.max(np.abs(self._mean(s, w, point) - expected) / size, initial=0.0))
-            )
+            errors = np.abs(self._mean(s, w, point) - expected) / size
+            counted = LEAK if share == 0.0 else 1.0
+            worst = max(worst, counted * float(np.max(errors, initial=0.0)))
         return worst
 
 

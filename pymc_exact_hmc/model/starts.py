@@ -84,7 +84,10 @@ class Start:
         self._data.check()
         if self._default is not None and np.array_equal(s, self._default):
             for _ in range(TRIES):
-                drawn = self._thin(self._draw(point, rng), rng)
+                try:
+                    drawn = self._thin(self._draw(point, rng), rng)
+                except ValueError:
+                    break  # a probability that is none, of which there is a sentence below
                 if np.isfinite(self._factors(drawn, point)).all():
                     return drawn, True
         for name, value in zip(self._names, self._factors(s, point), strict=True):

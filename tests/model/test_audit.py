@@ -437,3 +437,21 @@ def test_scales_are_compared_in_their_own_type(monkeypatch):
     assert len(seen) == 4
     for state in seen:
         assert {n: v.dtype for n, v in state.items()} == {n: v.dtype for n, v in point.items()}
+
+
+def test_probabilities_that_round_to_one_are_no_fault():
+    """Of log(1 − p) PyMC has three digits left there; other differences are noticed as ever."""
+    with pm.Model() as model:
+        p = pm.Beta("p", 1, 1)
+        gamma = pm.Bernoulli("gamma", p, shape=3)
+        pm.Normal("y", X @ (gamma * pm.Normal("w", 0, 1, shape=3)), 1.0, observed=Y)
+    step = ExactBinaryHMC([model["gamma"], model["w"]], model=model, rng=1)
+    point = model.initial_point() | {"gamma": np.ones(3, int)}
+    for log_odds in (0.0, 20.0, 29.50024042, 36.0, 45.0, -800.0):
+        there = point | {"p_logodds__": np.array(log_odds)}
+        step.calls = 1  # a start that was chosen
+        step.step(there)
+    step._move.prior.update(there | {"p_logodds__": np.array(19.0)})
+    step._move.prior.update = lambda point: False
+    with pytest.raises(SamplingError, match=DIFFERS):
+        step._audit(1, point, point | {"p_logodds__": np.array(20.0)}, step._move)

@@ -121,6 +121,16 @@ def test_a_variable_that_is_given_in_several_ways_is_one():
     assert step.layout[-1].stop == 2
 
 
+def test_a_probability_that_is_none_at_the_start():
+    """An interval of the user's that the default start lies outside of."""
+    with pm.Model() as model:
+        interval = pm.distributions.transforms.Interval(0.1, 0.3)
+        pm.Bernoulli("s", pm.Beta("p", 1, 1, transform=interval), shape=2)
+    step = ExactBinaryHMC(model=model)
+    with pytest.raises(SamplingError, match=r"The log-density of 's' is .* at the start"):
+        step.step(model.initial_point())
+
+
 def test_empty_list():
     """An empty list of variables is refused."""
     with pytest.raises(ValueError, match=r"vars is empty|No free random variables"):

@@ -161,6 +161,15 @@ def test_a_spike_or_slab_that_alone_is_random_is_read_at_every_call(random):
         np.testing.assert_allclose(step._move.switched.energy.slabs[random], tau**-2)
 
 
+@pytest.mark.parametrize("leak", [1e-9, 1e-11])
+def test_gates_that_leak_a_little_are_not_closed(leak):
+    """With a wide slab what comes through may say as much as the data."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=D), pm.Normal("w", 0.0, 1.0 / leak, shape=D)
+        pm.Normal("y", X @ (w * (gamma + leak)), 1.0, observed=Y)
+    assert isinstance(ExactBinaryHMC(model=model)._move, GeneralMove)
+
+
 def test_mixture_labels_stay_with_the_binary_kernel():
     """Many more indicators than weights: a hit must not cost a factorisation."""
     with pm.Model() as model:
