@@ -17,7 +17,7 @@ from pymc_exact_hmc.likelihoods.proxy import adopt, excess, make_proxy, observe
 from pymc_exact_hmc.likelihoods.verbs import add_slopes, log_likelihood
 from pymc_exact_hmc.moves.proxy import LEAST, WINDOWS
 from pymc_exact_hmc.weights.active import expire
-from pymc_exact_hmc.weights.block import LAMBDA
+from pymc_exact_hmc.weights.block import LAM, LAMBDA
 
 SEED = 19
 ETA = np.array([-300.0, -38.0, -30.0, -3.0, -0.1, 0.0, 1e-9, 0.7, 5.0, 9.0, 30.0, 300.0])
@@ -220,21 +220,22 @@ def test_every_likelihood_counts_in_a_jump():
     assert proxy._total(s, w) == pytest.approx(sum(each), rel=1e-12)
 
 
-def test_new_slabs_are_noticed_by_the_proxy():
-    """Jumps are those of a step that remembers nothing."""
+@pytest.mark.parametrize("row", [LAMBDA, LAM])
+def test_new_slabs_are_noticed_by_the_proxy(row):
+    """Jumps are those of a step that remembers nothing, also where a mean alone changes."""
     pair = [learnt_step(coupled()) for _ in range(2)]
     for k in range(40):
         ends = []
         for forgetful, (step, s, w) in enumerate(pair):
-            precision = 1.0 + 0.5 * (k % 3)
-            step._move.gaussian.block.coefficients[LAMBDA] = precision
+            value = 1.0 + 0.5 * (k % 3)
+            step._move.gaussian.block.coefficients[row] = value
             if forgetful:
                 expire(step._move.proxy._active)
             # Caches are of the state at which a chain stays.
             for _ in range(2):
                 step._move.proxy(s, w, np.random.default_rng(k))
             ends.append((s.copy(), w.copy()))
-            np.testing.assert_array_equal(step._move.proxy._block.coefficients[LAMBDA], precision)
+            np.testing.assert_array_equal(step._move.proxy._block.coefficients[row], value)
         np.testing.assert_array_equal(ends[0][0], ends[1][0])
         np.testing.assert_allclose(ends[0][1], ends[1][1], rtol=1e-7, atol=1e-9)
 

@@ -1,5 +1,7 @@
 """Coefficients follow the variables of other steps: whatever was there before, nothing stays."""
 
+import itertools
+
 import cloudpickle
 import numpy as np
 import pymc as pm
@@ -172,17 +174,19 @@ def turning_wall():
     pm.Potential("wall", pt.switch(w[0] + pm.Normal("slope", 0.5) * w[1] >= -1.0, 0.0, -np.inf))
 
 
-def test_products_follow_the_sign_of_a_factor():
-    """A factor that holds no weight turns the wall where it changes its sign."""
+def test_products_follow_the_signs_of_factors():
+    """Each factor that holds no weight turns the wall where it changes its sign."""
     with pm.Model() as model:
-        w, factor = pm.Normal("w", shape=D), pm.Normal("factor", initval=1.0)
-        pm.Potential("wall", pt.switch(factor * w[0] * w[1] * w[2] >= 0, 0.0, -np.inf))
+        w = pm.Normal("w", shape=D)
+        a, b = pm.Normal("a", initval=1.0), pm.Normal("b", initval=1.0)
+        pm.Potential("wall", pt.switch(a * w[0] * w[1] * b * w[2] >= 0, 0.0, -np.inf))
         old = ExactBinaryHMC([w])
     inside = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, 1], [-1, -1, -1]])
-    for sign in (1.0, -1.0):
-        old._move._update(model.initial_point() | {"factor": np.array(2.0 * sign)})
+    for signs in itertools.product((1.0, -1.0), repeat=2):
+        now = {name: np.array(2.0 * sign) for name, sign in zip("ab", signs, strict=True)}
+        old._move._update(model.initial_point() | now)
         region = old._move.gaussian.walls.region
-        found = [violated(region, sign * place) < 0 for place in inside]
+        found = [violated(region, np.prod(signs) * place) < 0 for place in inside]
         assert found == [True, True, False, False]
 
 

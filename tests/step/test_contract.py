@@ -5,6 +5,8 @@ import math
 import cloudpickle
 import numpy as np
 import pymc as pm
+import pytensor
+import pytensor.tensor as pt
 import pytest
 from pymc.stats.convergence import SamplerWarning
 
@@ -15,7 +17,7 @@ from pymc_exact_hmc.stats import STATS
 def ising(d=12, beta=0.4):
     """Ring of spins, and a continuous variable that no step of ours moves."""
     with pm.Model() as model:
-        pm.Normal("x")
+        pm.Logistic("x")
         s = pm.Bernoulli("s", 0.5, shape=d)
         t = pm.Categorical("t", [0.3, 0.7])
         spin = 2 * s - 1
@@ -61,21 +63,56 @@ def test_a_chain_begins_where_its_start_was_settled(monkeypatch):
     np.testing.assert_array_equal(seen[1]["w"], point["w"])
 
 
-def test_returned_point_keeps_order_types_and_input():
+def gated():
+    """Weights and scales that the step moves, and a variable that it does not."""
+    with pm.Model() as model:
+        pm.Logistic("x")
+        gamma, w = pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=3), pm.HalfNormal("w", shape=3)
+        pm.Normal("y", gamma * w, pm.HalfNormal("sigma"), observed=np.ones(3))
+    return model
+
+
+def switched():
+    """Spikes and slabs, whose weights are drawn at the end of each call."""
+    with pm.Model() as model:
+        pm.Logistic("x")
+        gamma = pm.Bernoulli("gamma", pm.Beta("a", 1, 1), shape=3)
+        w = pm.Normal("w", 0, pm.math.switch(gamma, 2.0, 0.1), shape=3)
+        pm.Normal("y", w, 1.0, observed=np.ones(3))
+    return model
+
+
+def ordered():
+    """Weights without indicators."""
+    with pm.Model() as model:
+        pm.Logistic("x")
+        w = pm.Normal("w", shape=3)
+        pm.Potential("rise", pt.switch(pt.all(w[1:] >= w[:-1]), 0, -np.inf))
+        pm.Normal("y", w, 1.0, observed=np.ones(3))
+    return model
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("make", [ising, gated, switched, ordered])
+def test_returned_point_keeps_order_types_and_input(make, dtype):
     """Keys stand in the old order with the old types, and the old point is not changed."""
-    model = ising()
-    step = ExactBinaryHMC(model=model)
-    point = model.initial_point()
-    old = {name: value.copy() for name, value in point.items()}
+    with pytensor.config.change_flags(floatX=dtype):
+        model = make()
+        step = ExactBinaryHMC(model=model)
+        point = model.initial_point()
+    arrays, old = dict(point), {name: value.copy() for name, value in point.items()}
     for array in point.values():
         array.setflags(write=False)
     new, stats = step.step(point)
     assert list(new) == list(point)
+    assert all(point[name] is array for name, array in arrays.items())
     for name, value in new.items():
         assert isinstance(value, np.ndarray)
         assert value.dtype == point[name].dtype
         assert value.shape == point[name].shape
         np.testing.assert_array_equal(point[name], old[name])
+    moved = {name for name in new if not np.array_equal(new[name], point[name])}
+    assert moved <= {v.name for v in step.vars} == set(point) - {"x"}
     assert new["x"] is point["x"]
     assert len(stats) == 1
 

@@ -4,6 +4,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from scipy.special import expit
 from step.regressions import SIGMA, D, N, P, X, Y, bernoulli, exact_states
 from support.significance import assert_holds, batch_pvalues
 from support.speed import slow_but
@@ -344,3 +345,26 @@ def test_the_paper_travels_half_as_far_and_takes_weights_as_given():
         step = ExactBinaryHMC(model=model, kernel=kernel)
         assert ("travel time 1.57," in str(step.explain())) == bool(held)
         assert step._move.hyper._evidence.held[0] == held
+
+
+@pytest.mark.parametrize("fenced", [False, True])
+def test_where_no_shear_is_possible_weights_are_switched_by_held_hits(fenced):
+    """w₀ ∈ [0, 0.1] and w₁ ∈ [0.5, 2] on columns that are nearly one, with and without a wall."""
+    M, r = 50.0 * np.array([[1.0, 0.99], [0.99, 1.0]]), np.array([30.0, 40.0])
+    columns = np.linalg.cholesky(M).T
+    sd, lower, upper, p = 10**0.5, [0.0, 0.5], [0.1, 2.0], expit(-8.5)
+    y = np.linalg.solve(columns.T, r)
+    with pm.Model() as model:
+        gamma = pm.Bernoulli("gamma", p)
+        w = pm.TruncatedNormal("w", 0, sd, lower=lower, upper=upper, shape=2)
+        gated = gamma * w[1]
+        pm.Normal("y", columns @ pt.stack([w[0], gated]), 1.0, observed=y)
+        if fenced:  # by a wall that is out of reach
+            pm.Potential("c", pt.switch(gated <= 3.0, 0.0, -np.inf))
+    states, exact = exact_states(
+        columns, y, 1.0, mean=0.0, sd=sd, lower=lower, upper=upper, gate=[-1, 0],
+        log_prior=bernoulli(p),
+    )  # fmt: skip
+    assert 0.9 < exact[1] < 0.99
+    s, _ = run(model, 15_000)
+    assert_holds(*batch_pvalues(s, exact @ states), seed=SEED)

@@ -104,7 +104,7 @@ SLOW |= {"shifted by a gate", "also ungated"}
     "name", [pytest.param(x, marks=pytest.mark.slow) if x in SLOW else x for x in MODELS]
 )
 def test_posterior_is_that_of_enumeration(name):
-    """P(s), pairs of s, E[w] and E[w²] are those of all states, each a Gaussian integral."""
+    """P(s), pairs of s, E[w], E[w²] and E[s w] are those of all states, each a Gaussian integral."""
     model_of, move = MODELS[name]
     model = spike(model_of)
     with model:
@@ -120,10 +120,10 @@ def test_posterior_is_that_of_enumeration(name):
         point, _ = step.step(point)
         s = np.concatenate([point[n].ravel() for n in binaries])
         w = np.concatenate([point[n].ravel() for n in weights])
-        found.append(np.concatenate([s, s[1:] * s[:-1], w, w**2]))
-    exact = np.concatenate(
-        [p @ states, p @ (states[:, 1:] * states[:, :-1]), p @ means, p @ squares]
-    )
+        found.append(np.concatenate([s, s[1:] * s[:-1], w, w**2, np.outer(s, w).ravel()]))
+    pairs = p @ (states[:, 1:] * states[:, :-1])
+    together = (states.T * p) @ means  # w is drawn given s, not given the last one
+    exact = np.concatenate([p @ states, pairs, p @ means, p @ squares, together.ravel()])
     assert_holds(*batch_pvalues(np.array(found), exact), seed=SEED)
 
 
