@@ -104,7 +104,7 @@ SLOW |= {"shifted by a gate", "also ungated"}
     "name", [pytest.param(x, marks=pytest.mark.slow) if x in SLOW else x for x in MODELS]
 )
 def test_posterior_is_that_of_enumeration(name):
-    """P(s), pairs of s, E[w], E[w²] and E[s w] are those of all states, each a Gaussian integral."""
+    """P(s), pairs of s, E[w], E[w²], E[s w] are those of all states, each a Gaussian integral."""
     model_of, move = MODELS[name]
     model = spike(model_of)
     with model:
