@@ -56,10 +56,11 @@ def latent_of(model):
     return step, latent
 
 
-def test_counts_have_no_probit():
+@pytest.mark.parametrize("counts", [pm.Binomial, pm.NegativeBinomial])
+def test_counts_have_no_probit(counts):
     """Latents of Φ are known for one trial; the indicators are taken all the same."""
     model = model_of(
-        lambda eta: pm.Binomial("y", TRIALS, pm.math.invprobit(eta), observed=SUCCESSES)
+        lambda eta: counts("y", n=TRIALS, p=pm.math.invprobit(eta), observed=SUCCESSES)
     )
     assert "w (the predictor of y is Φ of a predictor, of counts" in str(explain(model))
 

@@ -191,7 +191,7 @@ def test_products_follow_the_signs_of_factors():
 
 
 def test_walls_that_turn_are_measured_again(monkeypatch):
-    """Reflections depend on F Σ F', also where the Gaussian stays as it is."""
+    """Reflections depend on F Σ F' and sweeps on F, also where the Gaussian stays as it is."""
     with pm.Model() as model:
         turning_wall()
         old = ExactBinaryHMC([model["w"]])
@@ -205,6 +205,10 @@ def test_walls_that_turn_are_measured_again(monkeypatch):
             mine, theirs = (step._move._scratch.flight for step in (old, new))
             np.testing.assert_allclose(mine.FSigma, theirs.FSigma, rtol=1e-12)
             np.testing.assert_allclose(mine.gram, theirs.gram, rtol=1e-12)
+            mine, theirs = (step._move._scratch.sweep.columns for step in (old, new))
+            assert theirs.start[-1] > 0
+            for found, wanted in zip(mine, theirs, strict=True):
+                np.testing.assert_array_equal(found, wanted)
 
 
 def test_bounds_that_move_reach_the_region(monkeypatch):

@@ -38,6 +38,12 @@ def bounds_that_depend_on_an_indicator():
     pm.Uniform("a", 0, 1.0 + pm.Bernoulli("s", 0.5))
 
 
+@nasty("separable")
+def rows_of_a_table():
+    rows = pt.as_tensor(X32.T)[bits(4)]
+    pm.Normal("a", rows, 1.0, observed=X12.reshape(4, 3))
+
+
 @nasty("local")
 def sum_of_truth_values():
     s = bits(4)

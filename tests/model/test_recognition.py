@@ -131,6 +131,19 @@ def test_the_number_of_indicators_is_nothing_of_them(filled):
     assert worst_error(model, [{"theta": 1.5}]) < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("count", "taken"),
+    [(lambda w: w.shape[0], {"gamma", "w"}), (lambda w: w[w > 1].shape[0], {"gamma"})],
+)
+def test_how_many_weights_are_large_is_something_of_them(count, taken):
+    """Unlike how many there are."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.4, shape=3), pm.Normal("w", shape=3)
+        pm.Normal("y", gamma * w, 1.0, observed=np.ones(3))
+        pm.Potential("few", -2.0 * count(w))
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} == taken
+
+
 def test_numbers_of_categories_may_be_data():
     """As many as the probabilities that were given as data, or up to a number that was."""
     with pm.Model() as model:
@@ -319,6 +332,15 @@ def test_data_in_the_mean_of_other_data():
         pm.Normal("z", 0.5 * y + W @ (gamma * w), 1.0, observed=2.0 * Y)
     gaussian = ExactBinaryHMC(model=model)._move.gaussian
     np.testing.assert_allclose(gaussian.block.coefficients[R], 1.5 * W.T @ Y)
+
+
+def test_a_probability_for_each_indicator_is_none_of_all():
+    """Only a number that all of them share is watched for its bounds."""
+    with pm.Model() as model:
+        pm.Bernoulli("s", pm.Beta("a", 1, 1, shape=3))
+    point = model.initial_point()
+    layout = lay_out(select_variables(model, None)[0], point)
+    assert inclusion_probabilities(model, layout) == []
 
 
 def test_probabilities_know_their_indicators():

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 import pytest
 from support.models import binary_block
 
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE
+from pymc_exact_hmc.model.rounding import at_least_rounding, rounding
 from pymc_exact_hmc.model.verify import factor_evaluator, verify
 from pymc_exact_hmc.model.verify_weights import inside
 
@@ -126,3 +128,11 @@ def test_a_large_constant_hides_nothing():
 
     with pytest.raises(ValueError, match="does not reproduce"):
         check(model, spoil)
+
+
+def test_tolerances_are_widened_in_single_precision_alone():
+    """What is smaller than rounding in double precision was chosen, and is kept."""
+    assert at_least_rounding(1e-14) == 1e-14
+    with pytensor.config.change_flags(floatX="float32"):
+        assert at_least_rounding(1e-14) == 10 * rounding() > 1e-7
+        assert at_least_rounding(0.1) == 0.1

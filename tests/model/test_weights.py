@@ -536,6 +536,21 @@ def test_proportions_of_precisions_have_no_unit(unit):
     assert not keeps_proportions(noise, omega * np.where(GROUP, 1.0, 1.0 + 1e-6))
 
 
+def test_classes_keep_proportions_where_each_scale_moves():
+    """Rows in blocks, or apart: each class is measured by a row of its own."""
+    known = np.linspace(0.5, 2.0, N)
+    for group in (np.arange(N) // (N // 3 + 1), np.arange(N) % 3):
+        settings = [known * np.array(scales)[group] for scales in ([1.0, 4, 9], [0.5, 9, 3])]
+        classes = classify(0, settings, N)
+        assert [noise.regular for noise in classes] == 3 * [True]
+        np.testing.assert_array_equal(np.sort(np.concatenate([c.rows for c in classes])), range(N))
+        for noise in classes:
+            for precision in (*settings, known * np.array([7.0, 0.2, 1.5])[group]):
+                assert keeps_proportions(noise, precision)
+                here = precision[noise.rows]
+                np.testing.assert_allclose(precision[noise.leader] * noise.relative, here)
+
+
 def test_noise_that_may_jump_has_no_classes():
     """What settings show of rows, others may change: the scales on both sides stay with NUTS."""
     precisions = [np.repeat(pair, (3, N - 3)) for pair in ([1.0, 4.0], [0.5, 9.0])]
@@ -883,16 +898,22 @@ def test_a_parameter_that_does_not_fit_leaves_alone(name, logistic):
         assert "the predictor of y is n" in reasons["b"]
 
 
-WIDE_BOUNDS = [(-1e30, 1e30), (-1e18, np.inf), (-1e25, 1.0), (-np.inf, 1e20)]
+WIDE_BOUNDS = [
+    (-1e30, 1e30, 1.0),
+    (-1e18, np.inf, 1.0),
+    (-1e25, 1.0, 1.0),
+    (-np.inf, 1e20, 1.0),
+    (-1e9, np.inf, 1e-6),
+]
 
 
 @pytest.mark.parametrize("gated", [True, False])
-@pytest.mark.parametrize(("lower", "upper"), WIDE_BOUNDS)
-def test_bounds_without_digits_between_them_are_not_taken(lower, upper, gated):
+@pytest.mark.parametrize(("lower", "upper", "sd"), WIDE_BOUNDS)
+def test_bounds_without_digits_between_them_are_not_taken(lower, upper, sd, gated):
     """PyMC's transform maps all values to the same number: what is written cannot be read."""
     with pm.Model() as model:
         g = pm.Bernoulli("g", 0.4, shape=D) if gated else 1.0
-        w = pm.TruncatedNormal("w", 0, 1, lower=lower, upper=upper, shape=D)
+        w = pm.TruncatedNormal("w", 0, sd, lower=lower, upper=upper, shape=D)
         pm.Normal("y", X @ (g * w), 1.0, observed=Y)
     sentence = "its bounds are so far away that its transform cannot tell its values apart"
     if gated:
