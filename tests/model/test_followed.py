@@ -79,6 +79,13 @@ def two_likelihoods():
     pm.Laplace("z", mean, pm.HalfNormal("b"), observed=Y[::-1].copy())
 
 
+def groups_beside_rows():
+    mean, sigma = predictor(), pm.HalfNormal("sigma", shape=2)
+    pm.Normal("y", mean, sigma[np.arange(N) % 2], observed=Y)
+    scales = pt.exp(pm.Uniform("a") + pm.Uniform("b") * TIME)
+    pm.StudentT("z", 4, mu=mean, sigma=scales, observed=Y[::-1].copy())
+
+
 def student():
     sigma = pm.HalfNormal("sigma")
     pm.StudentT("y", pm.Gamma("nu", 2, 0.1), mu=predictor(), sigma=sigma, observed=Y)
@@ -114,7 +121,7 @@ def scale_of_some_columns():
 MODELS = [
     noise_and_slab, bounds_and_offset, columns, unit_of_either_sign, noise_of_each_row,
     noise_of_groups, change_of_noise, correlation_from_some_number_on, weights_that_change_places,
-    two_likelihoods, student, laplace_of_each_row, overdispersed, censored,
+    two_likelihoods, groups_beside_rows, student, laplace_of_each_row, overdispersed, censored,
     columns_of_log_odds, scale_of_some_columns,
 ]  # fmt: skip
 

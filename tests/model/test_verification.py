@@ -9,8 +9,9 @@ from support.models import binary_block
 
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE
+from pymc_exact_hmc.model.logps import derived_once, factor_logps
 from pymc_exact_hmc.model.rounding import at_least_rounding, rounding
-from pymc_exact_hmc.model.verify import factor_evaluator, verify
+from pymc_exact_hmc.model.verify import close, factor_evaluator, verify
 from pymc_exact_hmc.model.verify_weights import inside
 
 D = 2000
@@ -136,3 +137,28 @@ def test_tolerances_are_widened_in_single_precision_alone():
     with pytensor.config.change_flags(floatX="float32"):
         assert at_least_rounding(1e-14) == 10 * rounding() > 1e-7
         assert at_least_rounding(0.1) == 0.1
+
+
+def test_log_densities_are_remembered_with_and_without_the_jacobian():
+    """They differ by the log scale itself, whichever is asked for first."""
+    with pm.Model() as model:
+        scale = pm.HalfNormal("scale")
+    for first in (True, False):
+        with derived_once():
+            found = {j: factor_logps(model, [scale], jacobian=j)[0] for j in (first, not first)}
+        (value,) = model.value_vars
+        with_it, without = (found[j].eval({value: 0.7}) for j in (True, False))
+        assert with_it - without == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("own", "model", "agree"),
+    [
+        (-np.inf, -np.inf, True), (-np.inf, 0.0, False), (0.0, -np.inf, False), (0.0, np.nan, True),
+        (np.nan, 0.0, False), (np.inf, -np.inf, False), (3.0, 3.0, True), (3.0, 3.001, False),
+        (3.0, -3.0, False),
+    ],
+)  # fmt: skip
+def test_log_densities_agree_to_rounding_or_are_infinite_together(own, model, agree):
+    """Where the model itself says nothing, anything is as good."""
+    assert close(own, model, np.array([3.0, 5.0])) == agree

@@ -605,6 +605,18 @@ def test_units_that_may_be_zero_are_none():
     assert found.predictors[0].random
 
 
+def test_units_that_are_zero_in_one_entry_at_the_start_are_none():
+    """The others are no reason to measure in it."""
+
+    def make():
+        (g, w), u = gates_and_weights(), pm.Laplace("u", np.arange(float(D)), 1.0)
+        pm.Normal("y", X @ (g * u * w), 1.0, observed=Y)
+
+    _, (found, _), _ = recognised(make)
+    assert not found.units
+    assert found.predictors[0].random
+
+
 def test_a_weight_that_is_itself_a_scale():
     """Also where the scale is the variable and no expression of it."""
 

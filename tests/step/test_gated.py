@@ -347,6 +347,19 @@ def test_the_paper_travels_half_as_far_and_takes_weights_as_given():
         assert step._move.hyper._evidence.held[0] == held
 
 
+@pytest.mark.parametrize("kernel", ["sheared", "general", "binary"])
+def test_indicators_without_a_say_do_not_flip_in_every_draw(kernel):
+    """Exactly one hit per wall would flip them all for ever."""
+    with pm.Model() as model:
+        gamma, w = pm.Bernoulli("gamma", 0.5, shape=2), pm.Normal("w", 0, 1, shape=2)
+        pm.Normal("y", np.zeros((3, 2)) @ (gamma * w), 1.0, observed=np.ones(3))
+    s, _ = run(model, 300, kernel=kernel)
+    flips = np.diff(s, axis=0) != 0
+    assert not flips.all(axis=0).any()
+    assert flips.any(axis=0).all()
+    assert 0 < np.sum(s[:, 0] == s[:, 1]) < 300
+
+
 @pytest.mark.parametrize("fenced", [False, True])
 def test_where_no_shear_is_possible_weights_are_switched_by_held_hits(fenced):
     """w₀ ∈ [0, 0.1] and w₁ ∈ [0.5, 2] on columns that are nearly one, with and without a wall."""

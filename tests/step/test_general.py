@@ -40,8 +40,9 @@ def spike_by_precision(gamma):
 
 
 def spike_with_a_mean(gamma):
+    first = pm.Normal("first", 1, 3)
     w = pm.Normal("w", 0.5 * gamma, pt.stack([0.3, 1.5])[gamma])
-    pm.Normal("y", X @ w, 1.0, observed=Y)
+    pm.Normal("y", first + X @ w, 1.0, observed=Y)
 
 
 def spike_on_groups(gamma):

@@ -658,3 +658,13 @@ def test_each_of_many_scales_reaches_what_it_enters():
         run(tape.program, ALL)
         assert alone == memory[total].item() != before
         before = alone
+
+
+def test_scales_beside_a_unit_that_starts_below_zero():
+    """Weights are measured in a number that may have either sign."""
+    with pm.Model():
+        unit, w = pm.Laplace("unit", -1.0, 1.0), pm.Normal("w", shape=D)
+        mean = X @ (pm.Bernoulli("gamma", 0.4, shape=D) * unit * w)
+        pm.Normal("y", mean, pm.HalfNormal("sigma"), observed=Y)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"gamma", "w", "unit", "sigma_log__"}

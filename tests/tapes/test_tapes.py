@@ -14,6 +14,7 @@ from pytensor.scalar import math as scalar_math
 from pytensor.tensor.elemwise import Elemwise
 from scipy import special
 
+from pymc_exact_hmc import ExactBinaryHMC
 from pymc_exact_hmc.compilation import _ON_DEMAND, compiled_on_demand
 from pymc_exact_hmc.model import tapes
 from pymc_exact_hmc.model.tape_operations import CHAINS, OPERATIONS, UntranslatableError
@@ -314,3 +315,15 @@ def test_what_is_compiled_on_demand_is_not_kept():
 def _compiled_at_once(model):
     _ON_DEMAND.set(False)
     Tape([model.logp()], model.initial_point())
+
+
+def test_what_is_impossible_beside_the_start_is_no_reason_to_leave_it():
+    """A probability near 0 is one at the start; beside it there is an error, as PyMC has it."""
+    with pm.Model() as model:
+        p = pm.Normal("p", 0.05, 0.02, shape=20)
+        s = pm.Bernoulli("s", p)
+        step = ExactBinaryHMC()
+    assert {v.name for v in step.vars} == {"p", "s"}
+    point = model.initial_point()
+    tape = Tape(model.logp(vars=[s], sum=False), point)
+    np.testing.assert_allclose(tape(point)[0], np.full(20, np.log1p(-0.05)))
