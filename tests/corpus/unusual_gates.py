@@ -110,7 +110,7 @@ def ix_submatrix_gates():
     return m
 
 
-@add("binary: g")
+@add("sheared: g, w")
 def set_then_inc_subtensor():
     """Coefficients assembled by set_subtensor and inc_subtensor.
 
@@ -127,7 +127,7 @@ def set_then_inc_subtensor():
     return m
 
 
-@add("binary: g")
+@add("sheared: g, w_log__, s_log__")
 def inc_subtensor_repeated_index():
     """inc_subtensor at repeated indices accumulates; w[0], w[1] act on the same column."""
     X, y = xy(7, beta=(1.3, 0.0, -0.7))
