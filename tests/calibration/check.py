@@ -43,7 +43,7 @@ def geweke(world: World, seed: int) -> float:
     theirs = columns(prior)
     # The prior's own means are known to a quarter of the error of the chain's, or less.
     p = batch_pvalues(columns(found), theirs.mean(axis=0))
-    return float(min(1.0, p.min() * p.size))
+    return float(np.minimum(1.0, p.min() * p.size))
 
 
 def ranks(world: World, replications: int, seed: int) -> np.ndarray:
@@ -118,8 +118,8 @@ def main(arguments: list[str]) -> int:
         for name, (joint, rank, seconds) in zip(names, found, strict=True):
             plotted[name] = rank
             p = uniformity(rank)
-            sbc = float(min(1.0, p.min() * p.size))
-            good = min(joint, sbc) > ALPHA
+            sbc = float(np.minimum(1.0, p.min() * p.size))
+            good = bool(np.minimum(joint, sbc) > ALPHA)
             failed |= not good
             verdict = "calibrated" if good else "NOT CALIBRATED"
             print(

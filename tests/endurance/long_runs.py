@@ -84,7 +84,7 @@ def gated(chosen, lower: float) -> LongRun:
         D, rho = fresh_caches(problem, s)
         outside = np.maximum(problem.lower - w, w - problem.upper).max()
         drift = np.abs(mover.active.D / D - 1).max() + np.abs(mover.active.rho - rho).max()
-        return float(max(drift, outside))
+        return float(np.max([drift, outside]))
 
     return LongRun(advance, error, 1e-8)
 

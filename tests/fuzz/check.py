@@ -8,7 +8,7 @@ import numpy as np
 import pytensor
 from pymc.exceptions import SamplingError
 from scipy import stats
-from scipy.special import ndtr
+from scipy.special import ndtr, rel_entr
 
 from pymc_exact_hmc import ExactBinaryHMC
 
@@ -24,6 +24,8 @@ TUNING = 120
 """Draws of tuning for a step that learns how to jump; it is judged with what it has learnt."""
 FEWEST = 25
 """Expected starts in which a comparison must show for the normal law to hold."""
+SURE = 6
+"""Standard errors of the truth that a rare event may be more frequent by."""
 LEAST_EFFICIENCY = 0.05
 FAULTS = ("does not reproduce", "fault of the recogniser")
 
@@ -126,14 +128,20 @@ def _compare(step, density, truth, rng, starts, steps):
                 path.append(step.step(path[-1])[0])
         for k, path in zip(together, paths, strict=True):
             visited[:, k], others[:, k] = density.flat(path[1:])
-    outside = density(visited[-1], others[-1]) == -np.inf
+    if not np.isfinite(others).all():
+        return Verdict("wrong", "a draw that is not a number")
+    outside = density(np.concatenate(visited), np.concatenate(others)) == -np.inf
     if outside.any():
-        return Verdict("wrong", f"{outside.sum()} of {len(outside)} chains ended where p = 0")
+        return Verdict("wrong", f"{outside.sum()} of {len(outside)} draws are where p = 0")
     moved = {v.name for v in step.vars}
-    mine = [name in moved for name in density.binaries for _ in range(density.start[name].size)]
-    stuck = _stuck(truth, visited, truth.s[chosen], np.flatnonzero(mine))
-    if stuck:
-        return Verdict("stuck", stuck)
+    mine, own = (
+        np.flatnonzero([n in moved for n in names for _ in range(density.start[n].size)])
+        for names in (density.binaries, density.others)
+    )
+    stuck = _stuck(truth, visited, truth.s[chosen], mine)
+    still = own[(others[:, :, own] == truth.x[chosen][:, own]).all(axis=(0, 1))]
+    if stuck or still.size:
+        return Verdict("stuck", stuck or f"numbers {still.tolist()} of the step never change")
     return _test(density, truth, weights, visited, others)
 
 
@@ -148,18 +156,33 @@ def _test(density, truth, weights, visited, others):
     own = weights / weights.sum()
     excess = own @ (found - mean)
     error2 = error2 + (own**2) @ (found - mean - excess) ** 2
+    z = np.where(error2 > 0, excess / np.sqrt(np.maximum(error2, 1e-30)), 0.0)
     # What hardly ever happens, or hardly ever fails to, has no normal law.
     often = np.minimum(mean, 1 - mean) * len(weights) >= FEWEST
-    z = np.where(often & (error2 > 0), excess / np.sqrt(np.maximum(error2, 1e-30)), 0.0)
-    pvalues = 2 * stats.norm.sf(np.abs(z))
+    # What the draws of the truth have never met may happen all the same.
+    truth_error = np.sqrt((share**2) @ (exact - mean) ** 2) + 1 / len(share)
+    rare = _chernoff(mean, mean + excess, truth_error, 1 / (own @ own))
+    pvalues = np.where(often, 2 * stats.norm.sf(np.abs(z)), rare)
     worst = int(np.argmin(pvalues))
-    if pvalues[worst] < ALPHA / max(1, often.sum()):
+    if not pvalues[worst] >= ALPHA / pvalues.size:
         lines = [
             f"{names[k]}: {mean[k] + excess[k]:.4f} instead of {mean[k]:.4f} (z = {z[k]:.1f})"
             for k in np.argsort(pvalues)[:5]
         ]
         return Verdict("wrong", "; ".join(lines))
     return Verdict("exact", f"worst z = {np.abs(z).max(initial=0):.1f}")
+
+
+def _chernoff(mean, found, error, n):
+    """Bound of the p-value that n draws in [0, 1] of this mean have such an average, or more.
+
+    Away from the nearer end; the mean is known with an error. Averages along the path of a chain
+    deviate no more than its draws at one time do.
+    """
+    low = mean <= 0.5
+    p = np.minimum(np.where(low, mean, 1 - mean) + SURE * error, 0.5)
+    x = np.clip(np.where(low, found, 1 - found), 0.0, 1.0)
+    return np.where(x > p, np.exp(-n * (rel_entr(x, p) + rel_entr(1 - x, 1 - p))), 1.0)
 
 
 def _features(density, truth, s, x):
@@ -188,15 +211,15 @@ def _features(density, truth, s, x):
 
 
 def _stuck(truth, visited, start, mine):
-    """Say which indicator of the step never flips, though both of some neighbours are likely."""
+    """Say which indicator of the step never flips, though flips would be accepted (Metropolis)."""
     codes = {tuple(state): p for state, p in zip(truth.states, truth.probability, strict=True)}
     path = np.concatenate([start[None], visited])
     for j in mine:
-        both = 0.0
+        accepted = 0.0
         for state, p in codes.items():
             flipped = list(state)
             flipped[j] = 1 - flipped[j]
-            both = max(both, min(p, codes[tuple(flipped)]))
-        if both > 0.1 and not (np.diff(path[..., j], axis=0) != 0).any():
-            return f"s[{j}] never moved, though two states it could join have p > {both:.2f}"
+            accepted += min(p, codes[tuple(flipped)])  # each pair comes twice, proposed once
+        if accepted > 0.2 and not (np.diff(path[..., j], axis=0) != 0).any():
+            return f"s[{j}] never moved, though {accepted:.2f} of its flips could be accepted"
     return ""

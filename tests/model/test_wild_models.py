@@ -93,9 +93,9 @@ def batch_pvalues(draws, exact):
     error = means.std(axis=0, ddof=1) / np.sqrt(BATCHES)
     found, exact = means.mean(axis=0), np.ravel(exact)
     rare = np.minimum(exact, 1 - exact) * n * chains < 100
-    # Too rare to estimate an error: P(frequency ≥ x) ≤ p/x, whatever the correlation (Markov).
+    # Too rare to estimate an error: at least one draw of each batch is as good as independent.
     p, x = np.minimum(exact, 1 - exact)[rare], np.where(exact < 0.5, found, 1 - found)[rare]
-    bounds = np.divide(p, x, out=np.ones_like(p), where=x > 0)
+    bounds = stats.binom.sf(np.ceil(x * BATCHES) - 1, BATCHES, p)
     z = (found - exact)[~rare] / error[~rare]
     return [*bounds, *2 * stats.t.sf(np.abs(z), BATCHES - 1)]
 

@@ -63,4 +63,5 @@ def test_never_a_draw_outside(name, draws):
     move = (mover.region, mover.law, mover.scratch, w, convex, 1 - convex)
     outside, rejected = count_outside(*move, draws, stream)
     assert outside == 0
+    assert not np.array_equal(w, start)
     assert rejected < draws / 1000

@@ -41,6 +41,7 @@ def one_call(problem, move, seed, n=N):
     for w in end:
         move(w, stream)
     assert allowed(problem.region, end).all()
+    assert np.mean(np.any(end != start, axis=1)) > 0.5
     return pvalues(start, end, other)
 
 

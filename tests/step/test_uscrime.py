@@ -78,13 +78,14 @@ def test_kernels_keep_exact_draws_exact(crime, kernel):
     step.set_rng(rng)
     start = crime.model.initial_point()
     step.step(start)
-    before, after = [], []
+    before, after, changed = [], [], 0
     for _ in range(starts):
         s, w = crime.exact_draw(rng)
         before.append(s * w)
         point = start | {"gamma": s.astype(start["gamma"].dtype), "w": w}
         for _ in range(3):
             point, _ = step.step(point)
+        changed += not np.array_equal(point["gamma"], s)
         after.append(np.concatenate([point["gamma"], point["gamma"] * point["w"]]))
     after, d = np.array(after), crime.included.shape[1]
     counts = after[:, :d].sum(axis=0).astype(int)
@@ -94,3 +95,4 @@ def test_kernels_keep_exact_draws_exact(crime, kernel):
         stats.ks_2samp(a, b).pvalue for a, b in zip(np.array(before).T, after[:, d:].T, strict=True)
     ]
     assert_holds(*pvalues, seed=SEED)
+    assert changed > starts / 20

@@ -9,7 +9,7 @@ from pymc_exact_hmc.energies import energy_drop
 from pymc_exact_hmc.model.binaries import lay_out, select_variables
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import ONCE
-from pymc_exact_hmc.model.points import write_state
+from pymc_exact_hmc.model.points import read_state, write_state
 from pymc_exact_hmc.model.recognise import recognise
 from support.enumeration import states
 
@@ -42,23 +42,47 @@ def worst_error(model, changes=(), vars=None, samples=64, seed=0):
     coefficients = Coefficients(block.terms, block.layout, base)
     log_p = model.compile_logp(mode=ONCE)
     rng, d = np.random.default_rng(seed), block.d
-    tried = states(d) if d <= 6 else rng.integers(0, 2, (samples, d)).astype(np.int8)
-    worst, drops = 0.0, np.empty(d)
+    worst, drops, compared = 0.0, np.empty(d), 0
     for change in [{}, *changes]:
         point = base | {k: np.asarray(v, base[k].dtype) for k, v in change.items()}
         coefficients.update(point)
-        for s in tried:
-            here = log_p(write_state(point, s, block.layout))
-            if not np.isfinite(here):
-                continue
+
+        def value(s, point=point):
+            return log_p(write_state(point, s, block.layout))
+
+        for s, here in allowed_states(value, read_state(point, block.layout), samples, rng):
             refresh_caches(coefficients.energy, s.copy())
             all_drops(coefficients.energy, s.copy(), drops)
+            compared += 1
             for j in range(d) if d <= 12 else rng.choice(d, 3):
                 flipped = s.copy()
                 flipped[j] ^= 1
-                there = log_p(write_state(point, flipped, block.layout))
-                worst = max(worst, _error(drops[j], there - here, abs(here)))
+                worst = max(worst, _error(drops[j], value(flipped) - here, abs(here)))
+    assert compared, "no state that the model allows was compared"
     return worst
+
+
+def allowed_states(value, start, samples, rng):
+    """Yield states of finite log-density, with it: all if few, or random ones and a walk.
+
+    The walk from the start visits what hardly any random state would be: where most are forbidden.
+    """
+    d = start.size
+    tried = states(d) if d <= 6 else rng.integers(0, 2, (samples, d)).astype(np.int8)
+    known = [(s, value(s)) for s in tried]
+    found = [(s, here) for s, here in known if np.isfinite(here)]
+    yield from found
+    if d <= 6 or 2 * len(found) >= samples:
+        return
+    s = found[0][0].copy() if found else start.astype(np.int8)
+    for _ in range(samples):
+        here = value(s)
+        if np.isfinite(here):
+            yield s.copy(), here
+        j = rng.integers(d)
+        s[j] ^= 1
+        if np.isfinite(here) and not np.isfinite(value(s)):
+            s[j] ^= 1
 
 
 def rounding(model):
@@ -76,6 +100,8 @@ def rounding(model):
 def _error(own, model, size):
     if np.isnan(model):
         return 0.0
+    if np.isnan(own):
+        return np.inf
     if np.isinf(own) or np.isinf(model):
         return 0.0 if own == model else np.inf
     return abs(own - model) / (1 + abs(model) + size)

@@ -2,32 +2,7 @@
 
 import numpy as np
 from scipy import stats
-
-ALPHA = 1e-6
-
-
-def chi_square(counts, p):
-    """p-value of counts against probabilities, rare cells pooled."""
-    n = counts.sum()
-    rare = n * p < 10
-    expected = np.append(n * p[~rare], n * p[rare].sum())
-    observed = np.append(counts[~rare], counts[rare].sum())
-    if expected[-1] < 5:
-        expected, observed = expected[:-1], observed[:-1]
-        expected = expected * observed.sum() / expected.sum()
-    return stats.chisquare(observed, expected).pvalue if len(expected) > 1 else 1.0
-
-
-def bowker(before, after, n):
-    """p-value of the symmetry of the table of moves between n states."""
-    table = np.zeros((n, n))
-    np.add.at(table, (before, after), 1)
-    i, j = np.triu_indices(n, 1)
-    total, difference = table[i, j] + table[j, i], table[i, j] - table[j, i]
-    used = total >= 10
-    if not used.any():
-        return 1.0
-    return stats.chi2.sf((difference[used] ** 2 / total[used]).sum(), used.sum())
+from support.significance import ALPHA, reversibility_pvalue, stationarity_pvalue
 
 
 def invariance(p, start, end, other):
@@ -38,18 +13,19 @@ def invariance(p, start, end, other):
     """
     (code_start, _), (code_end, w_end), (_, w_other) = start, end, other
     values = {
-        "stationary s": chi_square(np.bincount(code_end, minlength=len(p)), p),
-        "reversible s": bowker(code_start, code_end, len(p)),
+        "stationary s": stationarity_pvalue(code_end, p),
+        "reversible s": reversibility_pvalue(code_start, code_end, len(p)),
     }
     for i in range(w_end.shape[1]):
         values[f"stationary w[{i}]"] = stats.ks_2samp(w_end[:, i], w_other[:, i]).pvalue
         middle = np.median(w_other[:, i])
         halves = [2 * c + (w[:, i] > middle) for c, w in (start, end)]
-        values[f"reversible w[{i}]"] = bowker(*halves, 2 * len(p))
+        values[f"reversible w[{i}]"] = reversibility_pvalue(*halves, 2 * len(p))
     return values
 
 
 def assert_invariant(values, seed):
     """No p-value below ALPHA, shared among them."""
+    assert np.isfinite(list(values.values())).all(), f"not a number: {values}, seed {seed}"
     name = min(values, key=values.get)
     assert values[name] > ALPHA / len(values), f"{name}: p = {values[name]:.2g}, seed {seed}"
