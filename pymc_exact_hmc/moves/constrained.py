@@ -11,7 +11,7 @@ from pymc.exceptions import SamplingError
 from pymc.model import Model
 
 from pymc_exact_hmc.compilation import bind
-from pymc_exact_hmc.dynamics.transition import fresh_log_density, refresh_caches
+from pymc_exact_hmc.dynamics.transition import fresh_log_density
 from pymc_exact_hmc.model.coefficients import Coefficients
 from pymc_exact_hmc.model.evaluation import Point
 from pymc_exact_hmc.model.feasible import EmptyRegionError, feasible_start
@@ -159,8 +159,7 @@ class ConstrainedMove(GatedMove):
             except EmptyRegionError as found:
                 error = error or found
                 continue
-            s[:] = state
-            refresh_caches(self.prior.energy, s)
+            s[:] = state  # of which the prior's caches are
             return
         names = ", ".join(p.name for p in self._placed)
         raise SamplingError(
