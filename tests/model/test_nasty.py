@@ -44,6 +44,25 @@ def rows_of_a_table():
     pm.Normal("a", rows, 1.0, observed=X12.reshape(4, 3))
 
 
+@nasty("quadratic")
+def rows_of_indicators_times_a_vector():
+    s = pm.Bernoulli("s", 0.4, shape=(4, 2))
+    pm.Normal("a", s @ np.array([1.0, 2.0]), 1.0, observed=X5[:4])
+
+
+@nasty("quadratic")
+def a_vector_times_columns_of_indicators():
+    s = pm.Bernoulli("s", 0.4, shape=(2, 4))
+    pm.Normal("a", np.array([1.0, 2.0]) @ s, 1.0, observed=X5[:4])
+
+
+@nasty("multilinear", {"beta": 1.2}, {"lam": -0.7}, {"beta": 0.3, "lam": 0.8})
+def two_compiled_terms_with_a_number_each():
+    s = bits(9)
+    pm.Potential("a", pm.Normal("beta") * pt.prod(1 - 0.5 * s))
+    pm.Potential("b", -pm.Normal("lam") * pt.abs(s.sum() - 3))
+
+
 @nasty("local")
 def sum_of_truth_values():
     s = bits(4)
