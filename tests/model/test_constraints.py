@@ -313,6 +313,16 @@ def test_other_mixtures_of_indicators_and_weights_are_not_taken(name):
     assert "c (potential)" in text
 
 
+def test_each_of_several_constraints_must_be_gated():
+    """Not the first alone."""
+    model = gated(lambda g, w: pt.switch((g * w).sum() <= 1, 0, -INF))
+    with model:
+        g, w = model["gamma"], model["w"]
+        pm.Potential("second", pt.switch((g * w).sum() <= 3 - g.sum(), 0, -INF))
+    text = str(explain(model))
+    assert "w (it enters second, which depends on indicators in another way" in text
+
+
 def test_entries_of_one_variable_with_and_without_gates():
     """An intercept in the same variable does not hide that w_1 enters raw as well."""
     X = np.random.default_rng(3).normal(size=(8, D))
