@@ -171,6 +171,14 @@ def test_gates_that_leak_a_little_are_not_closed(leak):
     assert isinstance(ExactBinaryHMC(model=model)._move, GeneralMove)
 
 
+def test_a_function_of_a_weight_that_an_indicator_chooses_is_no_gaussian():
+    """Although the choice alone would be."""
+    with pm.Model() as model:
+        w, s = pm.Normal("w", shape=2), pm.Bernoulli("s", 0.4, shape=6)
+        pm.Potential("counts", (np.arange(6) * w[s] - pt.exp(w[s])).sum())
+    assert {v.name for v in ExactBinaryHMC(model=model).vars} == {"s"}
+
+
 def test_mixture_labels_stay_with_the_binary_kernel():
     """Many more indicators than weights: a hit must not cost a factorisation."""
     with pm.Model() as model:
