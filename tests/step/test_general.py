@@ -171,6 +171,14 @@ def test_gates_that_leak_a_little_are_not_closed(leak):
     assert isinstance(ExactBinaryHMC(model=model)._move, GeneralMove)
 
 
+def test_an_indicator_in_the_mean_alone_switches_a_weight():
+    """The prior is switched all the same, and a crossing need not cost a factorisation."""
+    with pm.Model() as model:
+        w = pm.Normal("w", pt.switch(pm.Bernoulli("gamma", P, shape=D), 2.0, 0.0), 1.0, shape=D)
+        pm.Normal("y", X @ w, 1.0, observed=Y)
+    assert isinstance(ExactBinaryHMC(model=model)._move, SwitchedMove)
+
+
 def test_a_function_of_a_weight_that_an_indicator_chooses_is_no_gaussian():
     """Although the choice alone would be."""
     with pm.Model() as model:
