@@ -185,6 +185,20 @@ def test_units_are_those_of_every_likelihood(scales):
     assert [predictor.random for predictor in found.predictors] == random
 
 
+def test_every_weight_has_the_unit_of_its_own_likelihood():
+    """One does not replace the other."""
+
+    def make():
+        for name, response in (("y", Y), ("z", Y[::-1].copy())):
+            g, w = gates_and_weights(names=(f"gate of {name}", f"weight of {name}"))
+            mean = X @ (g * w * pm.HalfNormal(f"unit of {name}"))
+            pm.Normal(name, mean, 1.0, observed=response)
+
+    _, (found, _), _ = recognised(make)
+    assert set(found.units) == {"weight of y", "weight of z"}
+    assert not any(predictor.random for predictor in found.predictors)
+
+
 def tails_that_are_switched(mean):
     nu = pt.switch(pm.Bernoulli("z", 0.5), 3.0, 30.0)
     pm.StudentT("y", nu, mu=mean, sigma=1.0, observed=Y)
