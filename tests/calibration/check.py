@@ -94,8 +94,9 @@ def plot(found: dict[str, np.ndarray], file: Path) -> None:
         axis.bar(range(DRAWS + 1), counts, color="C0", width=0.9)
         axis.set_title(name, fontsize=8)
         axis.set_yticks([])
-    for axis in axes.flat[len(found) :]:
-        axis.set_visible(False)
+    for k in range(len(found), axes.size):
+        axes.flat[k].set_visible(False)
+        axes.flat[k - axes.shape[1]].tick_params(labelbottom=True)
     figure.supxlabel(f"rank of the truth among {DRAWS} draws")
     figure.tight_layout()
     figure.savefig(file, dpi=120)
