@@ -25,7 +25,7 @@ TUNING = 120
 FEWEST = 25
 """Expected starts in which a comparison must show for the normal law to hold."""
 SURE = 6
-"""Standard errors of the truth that a rare event may be more frequent by."""
+"""Standard errors that the truth of a rare event may be off by."""
 LEAST_EFFICIENCY = 0.05
 FAULTS = ("does not reproduce", "fault of the recogniser")
 
@@ -219,7 +219,7 @@ def _stuck(truth, visited, start, mine):
         for state, p in codes.items():
             flipped = list(state)
             flipped[j] = 1 - flipped[j]
-            accepted += min(p, codes[tuple(flipped)])  # each pair comes twice, proposed once
+            accepted += min(p, codes[tuple(flipped)])  # p · min(1, p'/p)
         if accepted > 0.2 and not (np.diff(path[..., j], axis=0) != 0).any():
             return f"s[{j}] never moved, though {accepted:.2f} of its flips could be accepted"
     return ""
